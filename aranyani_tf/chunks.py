@@ -1,0 +1,241 @@
+"""Pieces of a stream on their way into the training loop: checked, cut to one size, and padded.
+
+A row with neither label nor group teaches nothing, so that is what a padding row is.
+"""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import tensorflow as tf
+
+
+def as_rows(features, labels, groups):
+    """Arrays of the right types and equal lengths, or a clear error."""
+    features = np.asarray(features)
+    if features.dtype != np.float64:  # float64 is kept for models that compute in it
+        features = as_kind("features", features, np.float32)
+    labels = np.asarray(labels)
+    if labels.dtype.kind == "f":
+        labels = labels if labels.dtype == np.float64 else labels.astype(np.float32)
+    else:
+        labels = as_kind("labels", labels, np.int32)
+    groups = as_kind("groups", np.asarray(groups), np.int32)
+    if features.ndim != 2:
+        raise ValueError(f"features must be (rows, features), got shape {features.shape}")
+    for name, column in (("labels", labels), ("groups", groups)):
+        if column.shape != (len(features),):
+            raise ValueError(f"{name} must have shape ({len(features)},), one per row of the features; "
+                             f"got {column.shape}")
+    return features, labels, groups
+
+
+def as_kind(name, array, dtype):
+    wants_whole = dtype == np.int32
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must be numbers, got {array.dtype}; encode categories as 0, 1, 2, … first")
+    if wants_whole and array.dtype.kind == "f":
+        wrong = ~np.isfinite(array) | (array != np.round(array))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise ValueError(f"row {row}: {name[:-1]} is {array[row]}, must be a whole number "
+                             "(−1 where it is missing)")
+    return array.astype(dtype, copy=False)
+
+
+@dataclass(frozen=True)
+class RowRules:
+    """What a model accepts; `problems` names the rows that break it."""
+
+    num_features: int
+    num_labels: int
+    num_groups: int
+    dtype: str = "float32"
+    feature_names: tuple | None = None
+
+    def convert(self, features, labels, groups):
+        """Right types for this model; a wrong number of features concerns every row at once."""
+        if self.num_labels > 1 and np.asarray(labels).dtype.kind == "f":
+            labels = as_kind("labels", np.asarray(labels), np.int32)
+        if self.num_labels == 1:
+            labels = np.asarray(labels, self.dtype)
+        features, labels, groups = as_rows(features, labels, groups)
+        with np.errstate(over="ignore"):  # what overflows is infinite, and is named as such
+            features = features.astype(self.dtype, copy=False)
+        if features.shape[1] != self.num_features:
+            raise ValueError(f"the model takes {self.num_features} features, "
+                             f"the rows have {features.shape[1]}")
+        return features, labels, groups
+
+    def problems(self, features, labels, groups):
+        """A mask of bad rows, and a sentence about the first of them (None if all are good)."""
+        finite = np.isfinite(features)
+        bad_feature = ~finite.all(axis=1)
+        bad_label = np.isinf(labels) if self.num_labels == 1 else (labels < -1) | (labels >= self.num_labels)
+        bad_group = (groups < -1) | (groups >= self.num_groups)
+        bad = bad_feature | bad_label | bad_group
+        if not bad.any():
+            return bad, None
+        row = int(np.argmax(bad))
+        if bad_feature[row]:
+            column = int(np.argmin(finite[row]))
+            name = f" ({self.feature_names[column]})" if self.feature_names else ""
+            return bad, (row, f"feature {column}{name} is {features[row, column]}, must be finite")
+        if bad_label[row]:
+            allowed = "finite" if self.num_labels == 1 else f"from 0 to {self.num_labels - 1}, or −1 if missing"
+            return bad, (row, f"label is {labels[row]}, must be {allowed}")
+        return bad, (row, f"group is {groups[row]}, must be from 0 to {self.num_groups - 1}, or −1 if missing")
+
+
+class Chunks:
+    """A stream in pieces; iterating gives ({"features": x, "group": a}, y), as Keras wants them.
+
+    Args:
+        pieces: function without arguments, gives an iterator over (features, labels, groups).
+        size: rows per chunk in the training loop.
+        num_rows: how many rows there are, if known.
+        arrays: the three whole arrays, if the stream is in memory.
+    """
+
+    def __init__(self, pieces, *, size, num_rows=None, arrays=None, feature_names=None):
+        if size < 1:
+            raise ValueError(f"the chunk size must be at least 1, got {size}")
+        self.pieces, self.size, self.num_rows, self.arrays = pieces, size, num_rows, arrays
+        self.feature_names = feature_names
+
+    @classmethod
+    def of_arrays(cls, features, labels, groups, *, size, feature_names=None):
+        arrays = as_rows(features, labels, groups)
+
+        def pieces():
+            for start in range(0, len(arrays[0]), size):
+                yield tuple(array[start : start + size] for array in arrays)
+
+        return cls(pieces, size=size, num_rows=len(arrays[0]), arrays=arrays, feature_names=feature_names)
+
+    @classmethod
+    def of(cls, x, y=None, *, size=None):
+        """Whatever `fit` was given: a Stream, chunks, arrays, a dataset or an iterable of batches."""
+        if isinstance(x, Chunks):
+            return x
+        if hasattr(x, "chunks"):
+            return x.chunks(size or 4096)
+        if isinstance(x, dict):
+            if y is None:
+                raise ValueError("labels are missing: fit({'features': x, 'group': a}, y)")
+            return cls.of_arrays(*split_batch((x, y)), size=size or 4096)
+        if y is not None or isinstance(x, np.ndarray):
+            raise ValueError("the group is missing: pass {'features': x, 'group': a} as x, or a Stream")
+        return cls(lambda: (split_batch(batch) for batch in x), size=size or 4096)
+
+    def __iter__(self):
+        for features, labels, groups in self.pieces():
+            yield {"features": features, "group": groups}, labels
+
+    def __len__(self):
+        if self.num_rows is None:
+            raise TypeError("the length of this stream is not known")
+        return -(-self.num_rows // self.size)
+
+    @property
+    def all_known(self):
+        """Whether every row surely has a label and a group."""
+        if self.arrays is None:
+            return False
+        _, labels, groups = self.arrays
+        missing = np.isnan(labels) if labels.dtype.kind == "f" else labels < 0
+        return not (missing.any() or (groups < 0).any())
+
+
+def split_batch(batch):
+    """({"features": x, "group": a}, y) → x, y, a."""
+    if not (isinstance(batch, (tuple, list)) and len(batch) == 2
+            and isinstance(batch[0], dict) and {"features", "group"} <= set(batch[0])):
+        raise ValueError("a batch must be ({'features': x, 'group': a}, y)")
+    inputs, labels = batch
+    return inputs["features"], labels, inputs["group"]
+
+
+class Feed:
+    """Checked chunks of one size for the training loop.
+
+    Rows in memory are all checked before the first one is used; rows of a dataset are checked
+    chunk by chunk, each before the model sees it.
+    """
+
+    def __init__(self, chunks, rules, *, size, on_bad_rows="raise"):
+        self.chunks, self.rules, self.size, self.on_bad_rows = chunks, rules, size, on_bad_rows
+        self.error = None
+        self.num_skipped = 0
+        if chunks.arrays is not None and on_bad_rows == "raise":
+            for _ in self.good_pieces():
+                pass
+
+    def good_pieces(self):
+        """The pieces without their bad rows; counts them, or raises at the first."""
+        start, self.num_skipped, num_good, first = 0, 0, 0, None
+        for piece in self.chunks.pieces():
+            piece = self.rules.convert(*piece)
+            bad, problem = self.rules.problems(*piece)
+            if problem:
+                sentence = f"row {start + problem[0]:,}: {problem[1]}"
+                if self.on_bad_rows == "raise":
+                    raise ValueError(f"{sentence}. Mend the row, or pass on_bad_rows='skip'")
+                first = first or sentence
+                self.num_skipped += int(bad.sum())
+                piece = tuple(array[~bad] for array in piece)
+            start += len(bad)
+            num_good += len(piece[0])
+            yield piece
+        if num_good == 0:
+            raise ValueError("the stream is empty" if start == 0 else
+                             f"none of the {start:,} rows can be used; {first}")
+        if self.num_skipped:
+            warnings.warn(f"skipped {self.num_skipped:,} of {start:,} rows; the first: {first}",
+                          stacklevel=2)
+
+    def padded(self):
+        """Chunks of exactly `size` rows; the last one is filled up with rows that teach nothing."""
+        held = []
+        for piece in self.good_pieces():
+            held.append(piece)
+            while sum(len(x) for x, _, _ in held) >= self.size:
+                rows = held[0] if len(held) == 1 else tuple(map(np.concatenate, zip(*held, strict=True)))
+                yield tuple(array[: self.size] for array in rows)
+                held = [tuple(array[self.size :] for array in rows)]
+        if held and sum(len(x) for x, _, _ in held):
+            yield pad(tuple(map(np.concatenate, zip(*held, strict=True))), self.size)
+
+    def dataset(self):
+        """The padded chunks as a tf.data.Dataset of ({"features", "group"}, labels)."""
+        rules = self.rules
+        label_type = rules.dtype if rules.num_labels == 1 else "int32"
+        signature = ({"features": tf.TensorSpec((self.size, rules.num_features), rules.dtype),
+                      "group": tf.TensorSpec((self.size,), "int32")},
+                     tf.TensorSpec((self.size,), label_type))
+
+        def generate():
+            try:
+                for features, labels, groups in self.padded():
+                    yield {"features": features, "group": groups}, labels
+            except Exception as error:  # tf.data would bury it; `fit` raises it as it is
+                self.error = error
+                raise
+
+        dataset = tf.data.Dataset.from_generator(generate, output_signature=signature)
+        if self.chunks.num_rows is not None and self.on_bad_rows == "raise":
+            dataset = dataset.apply(
+                tf.data.experimental.assert_cardinality(-(-self.chunks.num_rows // self.size)))
+        options = tf.data.Options()
+        options.autotune.enabled = False  # it can double the time of a short epoch
+        return dataset.with_options(options)
+
+
+def pad(rows, size):
+    """(features, labels, groups) filled up to `size` rows with rows that teach nothing."""
+    features, labels, groups = rows
+    missing = size - len(features)
+    no_label = np.nan if labels.dtype.kind == "f" else -1
+    return (np.pad(features, ((0, missing), (0, 0))),
+            np.pad(labels, (0, missing), constant_values=no_label),
+            np.pad(groups, (0, missing), constant_values=-1))

@@ -1,0 +1,223 @@
+"""Where fairness is imposed: on every node, on every leaf, or on the output.
+
+A constraint names the quantities whose group means should agree, and keeps the mean of their
+gradients. With F_c the gap of contrast c and H the penalty, the fairness gradient is
+
+    λ Σ_c H′(F_c) Σ_cell contrast[c, cell]·E[∇quantity | cell]
+        = Σ_cell coefficient[cell]·E[∇quantity | cell],
+
+so that each constraint needs two methods: `measure` takes a step's samples to the (weighted) sums
+that the running means absorb, `fairness_gradients` takes coefficients and mean gradients to a
+gradient for each weight. `shapes`, `pack` and `unpack` say how the means are stored.
+
+Node and leaf quantities depend on a weight matrix only through the nodes' logits z, and only on a
+few of them. Each such pair (quantity, node) is a *column*, whose gradient is ∂quantity/∂z·xᵀ.
+"""
+
+import tensorflow as tf
+
+from aranyani_tf import layout
+from aranyani_tf.forest import at_depth, require_choice
+
+
+class NodeConstraint:
+    """The paper's method (Equation 3): E[n | a=0] = E[n | a=1] at every node.
+
+    A node's decision depends on its own logit alone, ∇_W n = g′(z)·xᵀ: one column per node.
+    """
+
+    def __init__(self, learner, num_features, notion):
+        require_decisions(notion, "node")
+        self.num_features, self.forest_shape = num_features, learner.shape
+
+    def shapes(self):
+        """Names and shapes of the means, without the cell axis; the quantity comes first."""
+        num_trees, num_nodes = self.forest_shape
+        return {"decision_mean": (num_trees, num_nodes),
+                "kernel_gradient_mean": (num_trees, self.num_features, num_nodes),
+                "bias_gradient_mean": (num_trees, num_nodes)}
+
+    def pack(self, means):
+        decisions, kernel, bias = means
+        return [layout.pack_nodes(decisions), layout.pack_kernel(kernel), layout.pack_nodes(bias)]
+
+    def unpack(self, means):
+        decisions, kernel, bias = means
+        return [layout.unpack_nodes(decisions, *self.forest_shape),
+                layout.unpack_kernel(kernel, *self.forest_shape),
+                layout.unpack_nodes(bias, *self.forest_shape)]
+
+    def quantities(self, outputs, losses):
+        return []
+
+    def measure(self, trace, shares):
+        """Σ_batch shares·(value, gradients): (cell, value), [(cell, feature, column), (cell, column)]."""
+        return share_out(shares, trace.decisions), share_columns(trace, shares, trace.slopes)
+
+    def fairness_gradients(self, coefficients, gradients):
+        """(cell, value) and the mean gradients → gradients of kernel and bias, in slots."""
+        kernel, bias = gradients
+        return [tf.reduce_sum(coefficients[:, None, :] * kernel, axis=0),
+                tf.reduce_sum(coefficients * bias, axis=0)]
+
+
+class LeafConstraint:
+    """The paper's Leaf baseline (Appendix D.2): E[p_l | a=0] = E[p_l | a=1] at every leaf.
+
+    p_l is a product over the leaf's ancestors, so a leaf has one column for each depth.
+    """
+
+    def __init__(self, learner, num_features, notion):
+        require_decisions(notion, "leaf")
+        self.num_features, self.forest_shape = num_features, learner.shape
+        self.height, self.num_leaves = learner.forest.height, learner.forest.num_leaves
+
+    def shapes(self):
+        num_trees, leaves, height = self.forest_shape[0], self.num_leaves, self.height
+        return {"leaf_mean": (num_trees, leaves),
+                "kernel_gradient_mean": (num_trees, self.num_features, leaves, height),
+                "bias_gradient_mean": (num_trees, leaves, height)}
+
+    def pack(self, means):
+        leaf, kernel, bias = means
+        num_cells, num_trees = leaf.shape[:2]
+        kernel = tf.transpose(kernel, (0, 2, 1, 3, 4))  # (cell, feature, tree, leaf, depth)
+        return [tf.reshape(leaf, (num_cells, -1)),
+                tf.reshape(kernel, (num_cells, self.num_features, -1)),
+                tf.reshape(bias, (num_cells, -1))]
+
+    def unpack(self, means):
+        leaf, kernel, bias = means
+        num_cells, column = leaf.shape[0], (self.forest_shape[0], self.num_leaves, self.height)
+        kernel = tf.reshape(kernel, (num_cells, self.num_features, *column))
+        return [tf.reshape(leaf, (num_cells, *column[:2])),
+                tf.transpose(kernel, (0, 2, 1, 3, 4)),
+                tf.reshape(bias, (num_cells, *column))]
+
+    def quantities(self, outputs, losses):
+        return []
+
+    def measure(self, trace, shares):
+        decisions = layout.unpack_nodes(trace.decisions, *self.forest_shape)
+        slopes = layout.unpack_nodes(trace.slopes, *self.forest_shape)
+        columns = leaf_jacobian(decisions, slopes, self.height)  # (batch, tree, leaf, depth)
+        leaves = tf.reshape(trace.leaf_probabilities, (shares.shape[0], -1))
+        columns = tf.reshape(columns, (shares.shape[0], -1))
+        return share_out(shares, leaves), share_columns(trace, shares, columns)
+
+    def fairness_gradients(self, coefficients, gradients):
+        kernel, bias = gradients
+        per_column = tf.repeat(coefficients, self.height, axis=-1)  # (cell, column)
+        return [self.onto_nodes(tf.reduce_sum(per_column[:, None, :] * kernel, axis=0)),
+                self.onto_nodes(tf.reduce_sum(per_column * bias, axis=0))]
+
+    def onto_nodes(self, columns):
+        """Sums a leaf's columns onto its ancestors: (..., tree·leaf·depth) → (..., slot)."""
+        lead, num_trees = columns.shape[:-1], self.forest_shape[0]
+        columns = tf.reshape(columns, (*lead, num_trees, self.num_leaves, self.height))
+        per_depth = [
+            tf.reduce_sum(tf.reshape(columns[..., depth], (*lead, num_trees, 2**depth, -1)), axis=-1)
+            for depth in range(self.height)]
+        return layout.pack_nodes(tf.concat(per_depth, axis=-1))
+
+
+class OutputConstraint:
+    """E[f | a=0] = E[f | a=1] for the prediction itself, of a forest or of any Keras model.
+
+    For two labels f is the probability of label 1, the other one being its complement; for more
+    labels every probability is constrained; for regression the predicted value. A notion that
+    compares losses averages the loss in f's place.
+    """
+
+    def __init__(self, learner, num_labels, notion):
+        self.learner, self.compares_loss = learner, notion.compares_loss
+        single = num_labels <= 2 or notion.compares_loss
+        self.columns = [num_labels - 1] if single else list(range(num_labels))
+        self.num_weights = len(learner.names)
+
+    def shapes(self):
+        shapes = {"output_mean": (len(self.columns),)}
+        for name, weight in zip(self.learner.names, self.learner.natural(), strict=True):
+            shapes[f"{name}_gradient_mean"] = (len(self.columns), *weight.shape)
+        return shapes
+
+    def pack(self, means):
+        return [means[0], *self.learner.pack(means[1:])]
+
+    def unpack(self, means):
+        return [means[0], *self.learner.unpack(means[1:])]
+
+    def quantities(self, outputs, losses):
+        return [losses] if self.compares_loss else [outputs[:, column] for column in self.columns]
+
+    def measure(self, trace, shares):
+        values = tf.stack(trace.quantities, axis=1)  # (batch, quantity)
+        return share_out(shares, values), [share_out(shares, j) for j in trace.jacobians()]
+
+    def fairness_gradients(self, coefficients, gradients):
+        num_cells, num_values = coefficients.shape
+        return [
+            tf.reduce_sum(
+                tf.reshape(coefficients, (num_cells, num_values) + (1,) * (mean.shape.rank - 2)) * mean,
+                axis=(0, 1))
+            for mean in gradients]
+
+
+def leaf_jacobian(decisions, slopes, height):
+    """∂p_l/∂z of each ancestor of each leaf: (batch, tree, node) → (batch, tree, leaf, depth).
+
+    p_l is a product of n (going left) or 1 − n (going right); its derivative with respect to one
+    ancestor's z is ±g′(z) times all other factors. They are multiplied, never divided out, so the
+    result is right where a factor is 0.
+    """
+    factors, signed_slopes = [], []
+    for depth in range(height):
+        below = 2 ** (height - depth - 1)  # leaves below each child
+        n, slope = at_depth(decisions, depth), at_depth(slopes, depth)
+        factors.append(both_children(n, 1 - n, below))  # (batch, tree, leaf)
+        signed_slopes.append(both_children(slope, -slope, below))
+    above = [tf.ones_like(factors[0])]
+    for factor in factors[:-1]:
+        above.append(above[-1] * factor)
+    under = [tf.ones_like(factors[0])]
+    for factor in factors[:0:-1]:
+        under.insert(0, under[0] * factor)
+    return tf.stack(
+        [a * s * u for a, s, u in zip(above, signed_slopes, under, strict=True)], axis=-1)
+
+
+def both_children(left, right, below):
+    """(..., k) and (..., k) → (..., 2k·below): each child's value for every leaf below it."""
+    pairs = tf.stack([left, right], axis=-1)
+    leaves = tf.repeat(tf.reshape(pairs, (-1, left.shape[1], 2 * left.shape[2])), below, axis=-1)
+    return leaves
+
+
+def share_out(shares, per_sample):
+    """Σ_batch shares·value: (batch, cell), (batch, ...) → (cell, ...)."""
+    if shares.shape[0] == 1:
+        return tf.reshape(shares, (-1,) + (1,) * (per_sample.shape.rank - 1)) * per_sample
+    return tf.einsum("bc,b...->c...", shares, per_sample)
+
+
+def share_columns(trace, shares, columns):
+    """The sums of ∂quantity/∂W and ∂quantity/∂b: [(cell, feature, column), (cell, column)]."""
+    shared = shares[:, :, None] * columns[:, None, :]  # (batch, cell, column)
+    return [layout.sum_of_outer(trace.features, shared), tf.reduce_sum(shared, axis=0)]
+
+
+def require_decisions(notion, level):
+    if notion.compares_loss:
+        raise ValueError(f"{type(notion).__name__} compares losses, which a {level} does not have: "
+                         "use constraint='output'")
+
+
+LEVELS = ("node", "leaf", "output")
+
+
+def get(level, learner, *, num_features, num_labels, notion):
+    """The constraint at a level, bound to a learner."""
+    require_choice("constraint", level, LEVELS)
+    if level == "output":
+        return OutputConstraint(learner, num_labels, notion)
+    return {"node": NodeConstraint, "leaf": LeafConstraint}[level](learner, num_features, notion)

@@ -1,0 +1,30 @@
+"""A seeded, biased stream for examples, tests and benchmarks."""
+
+import numpy as np
+
+from aranyani_tf.stream import Stream
+
+
+def synthetic(num_rows=10_000, num_features=14, num_labels=2, num_groups=2, bias=1.0, seed=0):
+    """Rows whose label depends on features that also tell the groups apart.
+
+    Every feature is normal; in the first half of them (at least one) the mean shifts with the
+    group by up to `bias` standard deviations. The label is the largest of `num_labels` noisy linear
+    scores, so a model that only minds accuracy treats the groups differently, and one can tell how
+    much fairness costs. The groups are of unequal size: group k has about twice the rows of k + 1.
+
+    >>> synthetic(num_rows=1000, seed=1)
+    Stream('synthetic', 1,000 rows, 14 features, 2 labels, 2 groups)
+    """
+    random = np.random.default_rng(seed)
+    sizes = 0.5 ** np.arange(num_groups)
+    groups = random.choice(num_groups, size=num_rows, p=sizes / sizes.sum())
+    num_shifted = max(num_features // 2, 1)
+    features = random.normal(size=(num_rows, num_features))
+    features[:, :num_shifted] += bias * (0.5 - groups / (num_groups - 1))[:, None]
+    weights = random.normal(size=(num_features, num_labels)) / np.sqrt(num_features)
+    weights[:num_shifted, -1] = np.abs(weights[:num_shifted, -1])  # so that the shift favours group 0
+    scores = features @ weights + 0.5 * random.normal(size=(num_rows, num_labels))
+    return Stream(features.astype("float32"), scores.argmax(axis=1), groups, name="synthetic",
+                  label_names=[str(label) for label in range(num_labels)],
+                  group_names=[str(group) for group in range(num_groups)])

@@ -1,0 +1,212 @@
+"""The soft-routed oblique forest: Definition 2, Section 3.4 and Appendix D.3 of the paper.
+
+A node sends a sample left with probability n = g(w·x + b), a leaf is reached with the product of
+the probabilities on its path, and the forest's output is the mean over trees of the leaves'
+label distributions, weighted by those products. Nothing in this module knows of fairness.
+
+Nodes are in heap order: the root is 0, the children of j are 2j + 1 (left) and 2j + 2 (right).
+"""
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+TINY = 1e-30  # log(TINY) is finite in float32, and exp(log(TINY)) is 0 for every purpose here
+
+
+@keras.saving.register_keras_serializable("aranyani_tf")
+def smootherstep(z):
+    """A polynomial sigmoid that is exactly 0 below −1/2 and exactly 1 above 1/2.
+
+    >>> [float(v) for v in smootherstep(tf.constant([-1.0, 0.0, 0.25, 1.0]))]
+    [0.0, 0.5, 0.896484375, 1.0]
+    """
+    t = tf.clip_by_value(z + 0.5, 0.0, 1.0)
+    return t * t * t * (t * (6.0 * t - 15.0) + 10.0)
+
+
+def get_activation(activation):
+    """A Keras activation by name or callable; "smootherstep" is ours."""
+    if activation == "smootherstep":
+        return smootherstep
+    return keras.activations.get(activation)
+
+
+def ancestor_mask(height):
+    """The matrix A of Appendix D.3: 1 where a leaf lies left of a node, −1 right, 0 elsewhere.
+
+    >>> ancestor_mask(2)
+    array([[ 1,  1, -1, -1],
+           [ 1, -1,  0,  0],
+           [ 0,  0,  1, -1]])
+    """
+    node = np.arange(2**height - 1)[:, None]  # (node, 1)
+    leaf = 2**height + np.arange(2**height)[None, :]  # (1, leaf), numbered as the heap goes on
+    width = 2 ** (height - np.floor(np.log2(node + 1)).astype(int))  # leaves below the node
+    first = width * (node + 1)
+    left = (first <= leaf) & (leaf < first + width // 2)
+    right = (first + width // 2 <= leaf) & (leaf < first + width)
+    return left.astype(int) - right.astype(int)
+
+
+def at_depth(per_node, depth):
+    """The entries of the nodes at one depth: (..., node) → (..., 2^depth)."""
+    return per_node[..., 2**depth - 1 : 2 ** (depth + 1) - 1]
+
+
+def interleave(left, right):
+    """(..., k) and (..., k) → (..., 2k): left, right, left, right, …"""
+    pairs = tf.stack([left, right], axis=-1)
+    return tf.reshape(pairs, (-1, *pairs.shape[1:-2], 2 * pairs.shape[-2]))
+
+
+@tf.custom_gradient
+def leaf_probabilities_by_levels(decisions):
+    """Probability of reaching each leaf, one level of the tree at a time.
+
+    Going down, `reach` of a node splits into reach·n (left) and reach − reach·n (right). Coming
+    back, with v the gradient at the leaves, each node learns what its two subtrees are worth:
+
+        v_node = n·v_left + (1 − n)·v_right,        ∂/∂n = reach·(v_left − v_right)
+
+    so the backward pass has no division and holds for every activation, also at n = 0 and n = 1.
+
+    Args:
+        decisions: (batch, tree, node), the probability of going left.
+    Returns:
+        (batch, tree, leaf), summing to 1 over the leaves.
+    """
+    height = (decisions.shape[-1] + 1).bit_length() - 1
+    reached = [tf.ones_like(decisions[..., :1])]
+    for depth in range(height):
+        left = reached[-1] * at_depth(decisions, depth)
+        reached.append(interleave(left, reached[-1] - left))
+
+    def backward(value):  # (batch, tree, leaf)
+        gradients = []
+        for depth in reversed(range(height)):
+            pairs = tf.reshape(value, (-1, *value.shape[1:-1], 2**depth, 2))
+            difference = pairs[..., 0] - pairs[..., 1]
+            gradients.insert(0, reached[depth] * difference)
+            value = pairs[..., 1] + at_depth(decisions, depth) * difference
+        return tf.concat(gradients, axis=-1)
+
+    return reached[-1], backward
+
+
+def leaf_probabilities_by_mask(log_left, log_right):
+    """The paper's matrix form, exp(Σ log P), in log space so that no factor underflows.
+
+    Args:
+        log_left, log_right: (batch, tree, node), log n and log(1 − n).
+    """
+    height = (log_left.shape[-1] + 1).bit_length() - 1
+    mask = ancestor_mask(height)
+    to_left = tf.constant(mask == 1, log_left.dtype)  # (node, leaf)
+    to_right = tf.constant(mask == -1, log_left.dtype)
+    return tf.exp(tf.matmul(log_left, to_left) + tf.matmul(log_right, to_right))
+
+
+@keras.saving.register_keras_serializable("aranyani_tf")
+class ObliqueForest(keras.layers.Layer):
+    """A forest of soft-routed oblique trees: f(x) = 1/T Σ_t Σ_l p_tl(x)·softmax(Θ_tl).
+
+    Args:
+        num_trees: number of trees T.
+        height: depth of the leaves, 1 to 10; a tree has 2^height − 1 nodes and 2^height leaves.
+        num_labels: number of labels; 1 is regression, where leaves hold plain values.
+        activation: g, any Keras activation with values in [0, 1], or "smootherstep".
+        routing: "levels" (fast) or "mask" (the paper's matrix form); the same numbers.
+        seed: of the initial weights W, B ~ N(0, 1) and Θ ~ U(0, 1).
+
+    Input shape: (batch, feature). Output shape: (batch, label).
+
+    >>> layer = ObliqueForest(num_trees=2, height=3, num_labels=2, seed=0)
+    >>> layer(np.zeros((5, 4), "float32")).shape
+    TensorShape([5, 2])
+    >>> [tuple(weight.shape) for weight in layer.weights]
+    [(2, 4, 7), (2, 7), (2, 8, 2)]
+    """
+
+    def __init__(self, num_trees=3, height=4, num_labels=2, activation="sigmoid",
+                 routing="levels", seed=None, **kwargs):
+        super().__init__(**kwargs)
+        require_whole("num_trees", num_trees, 1)
+        require_whole("height", height, 1, 10)
+        require_whole("num_labels", num_labels, 1)
+        require_choice("routing", routing, ("levels", "mask"))
+        self.num_trees, self.height, self.num_labels = num_trees, height, num_labels
+        self.activation, self.routing, self.seed = get_activation(activation), routing, seed
+        self.num_nodes, self.num_leaves = 2**height - 1, 2**height
+
+    def build(self, input_shape):
+        num_features = input_shape[-1]
+        # Three independent seeds, so that one seed's bias is not another one's kernel.
+        kernel_seed, bias_seed, leaf_seed = map(
+            int, np.random.SeedSequence(self.seed).generate_state(3) >> 1)
+        normal, uniform = keras.initializers.RandomNormal, keras.initializers.RandomUniform
+        self.node_kernel = self.add_weight(
+            name="node_kernel", shape=(self.num_trees, num_features, self.num_nodes),
+            initializer=normal(0.0, 1.0, seed=kernel_seed))
+        self.node_bias = self.add_weight(
+            name="node_bias", shape=(self.num_trees, self.num_nodes),
+            initializer=normal(0.0, 1.0, seed=bias_seed))
+        self.leaf_logits = self.add_weight(
+            name="leaf_logits", shape=(self.num_trees, self.num_leaves, self.num_labels),
+            initializer=uniform(0.0, 1.0, seed=leaf_seed))
+        self.built = True
+
+    def call(self, inputs):
+        return self.read_leaves(self.leaf_probabilities(inputs), self.leaf_logits)
+
+    def node_logits(self, inputs):
+        """w·x + b of every node: (batch, tree, node)."""
+        inputs = tf.cast(inputs, self.compute_dtype)
+        return tf.einsum("bf,tfn->btn", inputs, self.node_kernel) + self.node_bias
+
+    def node_decisions(self, inputs):
+        """n, the probability of going left: (batch, tree, node)."""
+        return self.activation(self.node_logits(inputs))
+
+    def leaf_probabilities(self, inputs):
+        """p_l, the probability of reaching each leaf: (batch, tree, leaf)."""
+        return self.route(self.node_logits(inputs))
+
+    def route(self, logits):
+        """From the nodes' logits (batch, tree, node) to leaf probabilities (batch, tree, leaf)."""
+        if self.routing == "levels":
+            return leaf_probabilities_by_levels(self.activation(logits))
+        if self.activation is keras.activations.sigmoid:
+            return leaf_probabilities_by_mask(
+                tf.math.log_sigmoid(logits), tf.math.log_sigmoid(-logits))
+        decisions = self.activation(logits)
+        return leaf_probabilities_by_mask(
+            tf.math.log(tf.maximum(decisions, TINY)), tf.math.log(tf.maximum(1 - decisions, TINY)))
+
+    def read_leaves(self, leaf_probabilities, leaf_logits):
+        """Mean over trees of Σ_l p_l·θ_l: (batch, tree, leaf), (…, tree, leaf, label) → (batch, label)."""
+        values = leaf_logits if self.num_labels == 1 else tf.nn.softmax(leaf_logits)
+        return tf.reduce_mean(tf.reduce_sum(leaf_probabilities[..., None] * values, axis=-2), axis=-2)
+
+    def compute_output_shape(self, input_shape):
+        return (input_shape[0], self.num_labels)
+
+    def get_config(self):
+        return super().get_config() | {
+            "num_trees": self.num_trees, "height": self.height, "num_labels": self.num_labels,
+            "activation": keras.activations.serialize(self.activation),
+            "routing": self.routing, "seed": self.seed}
+
+
+def require_whole(name, value, low, high=None):
+    """Raises unless `value` is a whole number between `low` and `high`."""
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or value < low or (high is not None and value > high):
+        wanted = f"at least {low}" if high is None else f"from {low} to {high}"
+        raise ValueError(f"{name} must be a whole number {wanted}, got {value!r}")
+
+
+def require_choice(name, value, choices):
+    """Raises unless `value` is one of `choices`."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")

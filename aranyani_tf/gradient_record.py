@@ -1,0 +1,37 @@
+"""Gradient norms along the stream, for the paper's convergence figures."""
+
+import numpy as np
+import pandas as pd
+import tensorflow as tf
+
+
+class GradientRecord:
+    """Collects the norms of every step.
+
+    The compiled loop cannot append to a Python list, so it leaves a chunk's norms in a buffer, and
+    `keep` takes them out when the chunk is done.
+    """
+
+    def __init__(self):
+        self.names, self.rows, self.buffer = [], [], None
+
+    def prepare(self, num_steps, dtype):
+        """Makes a buffer for chunks of so many steps."""
+        shape = (num_steps, len(self.names))
+        if self.buffer is None or self.buffer.shape != shape:
+            self.buffer = tf.Variable(tf.zeros(shape, dtype), trainable=False)
+            self.used = tf.Variable(0, trainable=False)
+
+    def write(self, norms, num_steps):
+        self.buffer.assign(norms)
+        self.used.assign(num_steps)
+
+    def keep(self):
+        self.rows.append(self.buffer.numpy()[: int(self.used.numpy())])
+
+    def frame(self):
+        """One row a step: `step` from 1, then the norm of each gradient."""
+        rows = np.concatenate(self.rows) if self.rows else np.zeros((0, len(self.names)))
+        frame = pd.DataFrame(rows, columns=self.names)
+        frame.insert(0, "step", np.arange(1, len(frame) + 1))
+        return frame

@@ -1,0 +1,125 @@
+"""One step of the online learner (Algorithm 1) as a pure function.
+
+Weights, running means and samples go in; predictions, gradients and new running means come out.
+Nothing is assigned here, so the same function serves one model or a grid of them.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from aranyani_tf.learners import is_labelled
+
+
+class Outcome(NamedTuple):
+    """What a step gives."""
+
+    outputs: tf.Tensor  # (batch, label), predicted before anything was learned
+    gradients: tuple  # for each variable of the learner
+    state: tuple  # the predictor's or encoder's non-trainable state
+    memory: tuple  # the running means
+    update: tf.Tensor  # whether the weights should move
+    task_loss: tf.Tensor  # summed over the labelled samples
+    penalty: tf.Tensor  # λ Σ H(F)
+    norms: tf.Tensor  # (2·weight,), of the task's and the fairness gradient, if recorded
+
+
+@dataclass(frozen=True)
+class Step:
+    """The step's settings; calling it runs the step."""
+
+    learner: object
+    constraint: object
+    notion: object
+    penalty: object
+    num_labels: int
+    num_groups: int
+    online: bool = True
+    update_when: str = "always"
+    wait_for_all_groups: bool = False
+    decay: float | None = None
+    record_gradients: bool = False
+    all_known: bool = False  # every sample has a label and a group: every step moves the weights
+
+    def __call__(self, weights, state, memory, fairness_weight, features, labels, groups):
+        trace = self.learner.trace(weights, state, features, labels, self.constraint.quantities)
+        feedback = self.feedback(trace.outputs)
+        labels = tf.where(feedback, labels, tf.constant(missing_label(labels), labels.dtype))
+        groups = tf.where(feedback, groups, -1)
+        labelled = tf.cast(is_labelled(labels) & feedback, trace.losses.dtype)  # (batch,)
+
+        # Task gradient: the mean over the labelled samples.
+        task = trace.gradients(labelled / tf.maximum(tf.reduce_sum(labelled), 1.0))
+
+        # Fairness gradient: λ Σ_c H′(F_c)·∇F_c, from the running means after this step's samples.
+        memory, membership = self.remember(memory, trace, labels, groups)
+        contrasts = self.notion.contrasts(self.num_labels, self.num_groups)  # (constraint, cell)
+        gaps = self.gaps(memory, contrasts)  # (constraint, value)
+        slopes = fairness_weight * self.penalty.gradient(gaps)
+        coefficients = combine(contrasts.T, slopes)  # (cell, value)
+        fairness = self.constraint.fairness_gradients(coefficients, memory.gradients)
+
+        total = [t + f for t, f in zip(task, fairness, strict=False)] + task[len(fairness):]
+        return Outcome(
+            outputs=trace.outputs, gradients=tuple(total), state=tuple(trace.state), memory=memory,
+            update=self.update(memory, membership, labelled, fairness_weight),
+            task_loss=tf.reduce_sum(trace.losses * labelled),
+            penalty=fairness_weight * tf.reduce_sum(self.penalty.value(gaps)),
+            norms=self.norms(task, fairness))
+
+    def feedback(self, outputs):
+        """Which samples' label and group are revealed, (batch,)."""
+        if self.update_when == "always":
+            return tf.ones_like(outputs[:, 0], tf.bool)
+        return tf.equal(tf.argmax(outputs, axis=-1), 1)
+
+    def remember(self, memory, trace, labels, groups):
+        """The running means with this step's samples; offline they are of these samples alone."""
+        if not self.online:
+            memory = tf.nest.map_structure(tf.zeros_like, memory)
+        membership = self.notion.membership(
+            labels, groups, num_labels=self.num_labels, num_groups=self.num_groups,
+            dtype=trace.outputs.dtype)
+        count, shares = memory.counted(membership, self.decay)
+        arrived = tf.one_hot(groups, self.num_groups, dtype=memory.group_count.dtype)
+        memory = memory.blended(shares, *self.constraint.measure(trace, shares))
+        return memory._replace(
+            cell_count=count,
+            group_count=memory.group_count + tf.reduce_sum(arrived, axis=0)), membership
+
+    def gaps(self, memory, contrasts):
+        """F, (constraint, value); 0 for a contrast with a cell that nobody was in yet."""
+        seen = tf.reduce_all((memory.cell_count > 0)[None, :] | (contrasts == 0), axis=1)
+        gaps = combine(contrasts, memory.values)
+        return tf.where(seen[:, None], gaps, tf.zeros_like(gaps))
+
+    def update(self, memory, membership, labelled, fairness_weight):
+        """Whether there is something to learn, and whether it may be learned yet."""
+        if self.all_known and self.update_when == "always" and not self.wait_for_all_groups:
+            return tf.constant(True)
+        fair = fairness_weight > 0
+        update = tf.reduce_any(labelled > 0) | (fair & tf.reduce_any(membership > 0))
+        if self.wait_for_all_groups:
+            update &= tf.reduce_all(memory.group_count > 0) | ~fair
+        return update
+
+    def norms(self, task, fairness):
+        if not self.record_gradients:
+            return tf.zeros((0,), task[0].dtype)
+        task = task[: len(self.learner.names)]
+        fairness = list(fairness) + [tf.zeros_like(t) for t in task[len(fairness):]]
+        return tf.stack([tf.norm(gradient) for gradient in [*task, *fairness]])
+
+    def norm_names(self):
+        return [f"{part}_{name}" for part in ("task", "fairness") for name in self.learner.names]
+
+
+def missing_label(labels):
+    return np.nan if labels.dtype.is_floating else -1
+
+
+def combine(matrix, values):
+    """A small constant matrix times (k, value), written so that it fuses with what follows."""
+    return tf.reduce_sum(tf.constant(matrix, values.dtype)[:, :, None] * values[None, :, :], axis=1)
