@@ -45,7 +45,7 @@ class ForestLearner:
         # Optimizers move variables, so the packed weights are variables of their own. They are
         # filled from the layer before a chunk and put back after it: no state lives in them.
         self.packed = [
-            keras.Variable(weight, trainable=True, name=name)
+            keras.Variable(weight, trainable=True, dtype=weight.dtype.name, name=name)
             for weight, name in zip(self.pack(self.natural()), self.names, strict=True)]
         self.variables = self.packed + (encoder.trainable_variables if encoder else [])
         self.state = encoder.non_trainable_variables if encoder else []
