@@ -39,26 +39,23 @@ class NodeConstraint:
 
     def pack(self, means):
         decisions, kernel, bias = means
-        return [layout.pack_nodes(decisions), layout.pack_kernel(kernel), layout.pack_nodes(bias)]
+        return [layout.pack_nodes(decisions), layout.pack_matrix(kernel, bias)]
 
     def unpack(self, means):
-        decisions, kernel, bias = means
+        decisions, matrix = means
         return [layout.unpack_nodes(decisions, *self.forest_shape),
-                layout.unpack_kernel(kernel, *self.forest_shape),
-                layout.unpack_nodes(bias, *self.forest_shape)]
+                *layout.unpack_matrix(matrix, *self.forest_shape)]
 
     def quantities(self, outputs, losses):
         return []
 
     def measure(self, trace, shares):
-        """Σ_batch shares·(value, gradients): (cell, value), [(cell, feature, column), (cell, column)]."""
+        """Σ_batch shares·(value, gradients): (cell, value), [(cell, input, column)]."""
         return share_out(shares, trace.decisions), share_columns(trace, shares, trace.slopes)
 
     def fairness_gradients(self, coefficients, gradients):
-        """(cell, value) and the mean gradients → gradients of kernel and bias, in slots."""
-        kernel, bias = gradients
-        return [tf.reduce_sum(coefficients[:, None, :] * kernel, axis=0),
-                tf.reduce_sum(coefficients * bias, axis=0)]
+        """(cell, value) and the mean gradients → the gradient of the matrix, (input, slot)."""
+        return [sum_over_cells(coefficients[:, None, :], gradients[0])]
 
 
 class LeafConstraint:
@@ -81,18 +78,17 @@ class LeafConstraint:
     def pack(self, means):
         leaf, kernel, bias = means
         num_cells, num_trees = leaf.shape[:2]
-        kernel = tf.transpose(kernel, (0, 2, 1, 3, 4))  # (cell, feature, tree, leaf, depth)
+        flat = (num_trees, self.num_leaves * self.height)
+        kernel = tf.reshape(kernel, (num_cells, num_trees, self.num_features, flat[1]))
         return [tf.reshape(leaf, (num_cells, -1)),
-                tf.reshape(kernel, (num_cells, self.num_features, -1)),
-                tf.reshape(bias, (num_cells, -1))]
+                layout.pack_matrix(kernel, tf.reshape(bias, (num_cells, *flat)))]
 
     def unpack(self, means):
-        leaf, kernel, bias = means
-        num_cells, column = leaf.shape[0], (self.forest_shape[0], self.num_leaves, self.height)
-        kernel = tf.reshape(kernel, (num_cells, self.num_features, *column))
-        return [tf.reshape(leaf, (num_cells, *column[:2])),
-                tf.transpose(kernel, (0, 2, 1, 3, 4)),
-                tf.reshape(bias, (num_cells, *column))]
+        leaf, matrix = means
+        num_cells, num_trees = leaf.shape[0], self.forest_shape[0]
+        kernel, bias = layout.unpack_matrix(matrix, num_trees, self.num_leaves * self.height)
+        return [tf.reshape(mean, (num_cells, *shape))
+                for mean, shape in zip((leaf, kernel, bias), self.shapes().values(), strict=True)]
 
     def quantities(self, outputs, losses):
         return []
@@ -101,22 +97,24 @@ class LeafConstraint:
         decisions = layout.unpack_nodes(trace.decisions, *self.forest_shape)
         slopes = layout.unpack_nodes(trace.slopes, *self.forest_shape)
         columns = leaf_jacobian(decisions, slopes, self.height)  # (batch, tree, leaf, depth)
-        leaves = tf.reshape(trace.leaf_probabilities, (shares.shape[0], -1))
-        columns = tf.reshape(columns, (shares.shape[0], -1))
+        batch, num_trees = columns.shape[:2]
+        columns = layout.pack_nodes(tf.reshape(columns, (batch, num_trees, -1)))  # (batch, column)
+        leaves = tf.reshape(trace.leaf_probabilities, (batch, -1))
         return share_out(shares, leaves), share_columns(trace, shares, columns)
 
     def fairness_gradients(self, coefficients, gradients):
-        kernel, bias = gradients
-        per_column = tf.repeat(coefficients, self.height, axis=-1)  # (cell, column)
-        return [self.onto_nodes(tf.reduce_sum(per_column[:, None, :] * kernel, axis=0)),
-                self.onto_nodes(tf.reduce_sum(per_column * bias, axis=0))]
+        num_cells, num_trees, columns = coefficients.shape[0], self.forest_shape[0], self.num_leaves * self.height
+        per_column = tf.repeat(coefficients, self.height, axis=-1)  # one a leaf → one a column
+        per_column = layout.pack_nodes(tf.reshape(per_column, (num_cells, num_trees, columns)))
+        matrix = sum_over_cells(per_column[:, None, :], gradients[0])  # (input, column)
+        return [self.onto_nodes(layout.unpack_nodes(matrix, num_trees, columns))]
 
     def onto_nodes(self, columns):
-        """Sums a leaf's columns onto its ancestors: (..., tree·leaf·depth) → (..., slot)."""
-        lead, num_trees = columns.shape[:-1], self.forest_shape[0]
-        columns = tf.reshape(columns, (*lead, num_trees, self.num_leaves, self.height))
+        """Sums a leaf's columns onto its ancestors: (input, tree, leaf·depth) → (input, slot)."""
+        lead = columns.shape[:-1]
+        columns = tf.reshape(columns, (*lead, self.num_leaves, self.height))
         per_depth = [
-            tf.reduce_sum(tf.reshape(columns[..., depth], (*lead, num_trees, 2**depth, -1)), axis=-1)
+            tf.reduce_sum(tf.reshape(columns[..., depth], (*lead, 2**depth, -1)), axis=-1)
             for depth in range(self.height)]
         return layout.pack_nodes(tf.concat(per_depth, axis=-1))
 
@@ -133,7 +131,6 @@ class OutputConstraint:
         self.learner, self.compares_loss = learner, notion.compares_loss
         single = num_labels <= 2 or notion.compares_loss
         self.columns = [num_labels - 1] if single else list(range(num_labels))
-        self.num_weights = len(learner.names)
 
     def shapes(self):
         shapes = {"output_mean": (len(self.columns),)}
@@ -201,9 +198,14 @@ def share_out(shares, per_sample):
 
 
 def share_columns(trace, shares, columns):
-    """The sums of ∂quantity/∂W and ∂quantity/∂b: [(cell, feature, column), (cell, column)]."""
-    shared = shares[:, :, None] * columns[:, None, :]  # (batch, cell, column)
-    return [layout.sum_of_outer(trace.features, shared), tf.reduce_sum(shared, axis=0)]
+    """The sums of ∂quantity/∂(W, b): [(cell, input, column)]."""
+    return [layout.sum_of_outer(trace.inputs, shares[:, :, None] * columns[:, None, :])]
+
+
+def sum_over_cells(coefficients, means):
+    """Σ_cell coefficient·mean, term by term: there are few cells, and so it fuses with its use."""
+    terms = [coefficients[cell] * means[cell] for cell in range(coefficients.shape[0])]
+    return sum(terms[1:], terms[0])
 
 
 def require_decisions(notion, level):

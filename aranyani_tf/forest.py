@@ -170,16 +170,16 @@ class ObliqueForest(keras.layers.Layer):
 
     def leaf_probabilities(self, inputs):
         """p_l, the probability of reaching each leaf: (batch, tree, leaf)."""
-        return self.route(self.node_logits(inputs))
+        logits = self.node_logits(inputs)
+        return self.route(logits, self.activation(logits))
 
-    def route(self, logits):
-        """From the nodes' logits (batch, tree, node) to leaf probabilities (batch, tree, leaf)."""
+    def route(self, logits, decisions):
+        """From the nodes' z and n, (batch, tree, node), to leaf probabilities (batch, tree, leaf)."""
         if self.routing == "levels":
-            return leaf_probabilities_by_levels(self.activation(logits))
+            return leaf_probabilities_by_levels(decisions)
         if self.activation is keras.activations.sigmoid:
             return leaf_probabilities_by_mask(
                 tf.math.log_sigmoid(logits), tf.math.log_sigmoid(-logits))
-        decisions = self.activation(logits)
         return leaf_probabilities_by_mask(
             tf.math.log(tf.maximum(decisions, TINY)), tf.math.log(tf.maximum(1 - decisions, TINY)))
 

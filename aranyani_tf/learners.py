@@ -38,6 +38,7 @@ class ForestLearner:
     """A forest, with or without an encoder in front of it."""
 
     names = ("node_kernel", "node_bias", "leaf_logits")
+    num_packed = 2
 
     def __init__(self, forest, encoder=None):
         self.forest, self.encoder = forest, encoder
@@ -46,23 +47,21 @@ class ForestLearner:
         # filled from the layer before a chunk and put back after it: no state lives in them.
         self.packed = [
             keras.Variable(weight, trainable=True, dtype=weight.dtype.name, name=name)
-            for weight, name in zip(self.pack(self.natural()), self.names, strict=True)]
+            for weight, name in zip(self.pack(self.natural()), ("matrix", "leaf_logits"), strict=True)]
         self.variables = self.packed + (encoder.trainable_variables if encoder else [])
         self.state = encoder.non_trainable_variables if encoder else []
 
     def natural(self):
-        forest = self.forest
-        return [weight.value for weight in (forest.node_kernel, forest.node_bias, forest.leaf_logits)]
+        return [weight.value for weight in self.forest.weights]
 
     def pack(self, arrays):
         """Arrays shaped as the forest's weights (leading axes allowed), in the loop's layout."""
         kernel, bias, leaf_logits = arrays
-        return [layout.pack_kernel(kernel), layout.pack_nodes(bias), leaf_logits]
+        return [layout.pack_matrix(kernel, bias), leaf_logits]
 
     def unpack(self, arrays):
-        kernel, bias, leaf_logits = arrays
-        return [layout.unpack_kernel(kernel, *self.shape), layout.unpack_nodes(bias, *self.shape),
-                leaf_logits]
+        matrix, leaf_logits = arrays
+        return [*layout.unpack_matrix(matrix, *self.shape), leaf_logits]
 
     def load(self):
         """Fills the packed weights from the layer."""
@@ -71,14 +70,16 @@ class ForestLearner:
 
     def store(self):
         """Puts the packed weights back into the layer."""
-        forest = self.forest
-        weights = (forest.node_kernel, forest.node_bias, forest.leaf_logits)
         unpacked = self.unpack([variable.value for variable in self.packed])
-        for weight, value in zip(weights, unpacked, strict=True):
+        for weight, value in zip(self.forest.weights, unpacked, strict=True):
             weight.assign(value)
 
-    def trace(self, weights, state, features, labels, quantities):
-        return ForestTrace(self, weights, state, features, labels, quantities)
+    def prepare(self, features):
+        """What a chunk's features become before the loop begins: (..., feature) → (..., input)."""
+        return features if self.encoder else layout.with_constant(features)
+
+    def trace(self, weights, state, inputs, labels, quantities):
+        return ForestTrace(self, weights, state, inputs, labels, quantities)
 
 
 class ForestTrace:
@@ -86,50 +87,43 @@ class ForestTrace:
 
     Args:
         weights, state: values of the learner's variables and of its non-trainable state.
-        features, labels: (batch, feature), (batch,).
+        inputs, labels: the prepared features, (batch, input), and (batch,).
         quantities: (outputs, losses) → list of (batch,), what will be differentiated per sample.
     """
 
-    def __init__(self, learner, weights, state, features, labels, quantities):
+    def __init__(self, learner, weights, state, inputs, labels, quantities):
         forest = learner.forest
-        kernel, bias, leaf_logits, *self.encoder_weights = weights
-        self.kernel, self.state = kernel, state
+        matrix, leaf_logits, *self.encoder_weights = weights
+        self.matrix, self.state = matrix, state
         if learner.encoder:
             with tf.GradientTape() as self.encoder_tape:
                 self.encoder_tape.watch(self.encoder_weights)
-                features, self.state = learner.encoder.stateless_call(
-                    self.encoder_weights, state, features, training=True)
-            if features.shape.rank != 2:
-                raise ValueError(
-                    f"the encoder must give (batch, feature), it gave {tuple(features.shape)}")
-        self.features = features  # (batch, feature)
-        self.slots = layout.rows_times(features, kernel) + bias  # (batch, slot): z
-        with tf.GradientTape() as tape:
-            tape.watch(self.slots)
-            self.decisions = forest.activation(self.slots)  # (batch, slot): n = g(z)
-        self.slopes = tape.gradient(self.decisions, self.slots)  # (batch, slot): g′(z)
+                self.encoded, self.state = learner.encoder.stateless_call(
+                    self.encoder_weights, state, inputs, training=True)
+            inputs = layout.with_constant(self.encoded)
+        self.inputs = inputs  # (batch, input)
+        self.slots = layout.rows_times(inputs, matrix)  # (batch, slot): z = w·x + b
         # One copy of the leaves for each sample makes their gradients come out per sample.
-        self.leaf_logits = tf.repeat(leaf_logits[None], features.shape[0], axis=0)
+        self.leaf_logits = tf.repeat(leaf_logits[None], inputs.shape[0], axis=0)
         with tf.GradientTape(persistent=True) as self.tape:
             self.tape.watch([self.slots, self.leaf_logits])
-            logits = layout.unpack_nodes(self.slots, *learner.shape)  # (batch, tree, node)
-            self.leaf_probabilities = forest.route(logits)  # (batch, tree, leaf)
+            self.decisions = forest.activation(self.slots)  # (batch, slot): n = g(z)
+            self.leaf_probabilities = forest.route(  # (batch, tree, leaf)
+                *(layout.unpack_nodes(part, *learner.shape) for part in (self.slots, self.decisions)))
             self.outputs = forest.read_leaves(self.leaf_probabilities, self.leaf_logits)
             self.losses = losses(self.outputs, labels)
             self.quantities = quantities(self.outputs, self.losses)
+        self.slopes = self.tape.gradient(self.decisions, self.slots)  # (batch, slot): g′(z)
 
     def gradients(self, upstream):
         """Gradient of Σ upstream·loss for every variable of the learner; upstream is (batch,)."""
         slots, leaf_logits = self.tape.gradient(
             self.losses, [self.slots, self.leaf_logits], output_gradients=upstream)
-        gradients = [
-            layout.sum_of_outer(self.features, slots),
-            tf.reduce_sum(slots, axis=0),
-            tf.reduce_sum(leaf_logits, axis=0)]
+        gradients = [layout.sum_of_outer(self.inputs, slots), tf.reduce_sum(leaf_logits, axis=0)]
         if self.encoder_weights:
-            upstream = tf.matmul(slots, self.kernel, transpose_b=True)  # (batch, feature)
+            below = tf.matmul(slots, self.matrix[:-1], transpose_b=True)  # (batch, feature)
             gradients += self.encoder_tape.gradient(
-                self.features, self.encoder_weights, upstream, unconnected_gradients="zero")
+                self.encoded, self.encoder_weights, below, unconnected_gradients="zero")
         return gradients
 
     def jacobians(self):
@@ -138,7 +132,7 @@ class ForestTrace:
             self.tape.gradient(quantity, [self.slots, self.leaf_logits])
             for quantity in self.quantities]
         slots, leaf_logits = (tf.stack(parts, axis=1) for parts in zip(*per_quantity, strict=True))
-        return [self.features[:, None, :, None] * slots[:, :, None, :], slots, leaf_logits]
+        return [self.inputs[:, None, :, None] * slots[:, :, None, :], leaf_logits]
 
 
 class KerasLearner:
@@ -149,6 +143,7 @@ class KerasLearner:
         self.variables = predictor.trainable_variables
         self.state = predictor.non_trainable_variables
         self.names = tuple(variable.path.replace("/", "_") for variable in self.variables)
+        self.num_packed = len(self.variables)
 
     def natural(self):
         return [variable.value for variable in self.variables]
@@ -163,19 +158,22 @@ class KerasLearner:
 
     store = load
 
-    def trace(self, weights, state, features, labels, quantities):
-        return KerasTrace(self, weights, state, features, labels, quantities)
+    def prepare(self, features):
+        return features
+
+    def trace(self, weights, state, inputs, labels, quantities):
+        return KerasTrace(self, weights, state, inputs, labels, quantities)
 
 
 class KerasTrace:
     """One step's samples in any Keras model; the methods are those of `ForestTrace`."""
 
-    def __init__(self, learner, weights, state, features, labels, quantities):
+    def __init__(self, learner, weights, state, inputs, labels, quantities):
         self.weights = weights
         with tf.GradientTape(persistent=True) as self.tape:
             self.tape.watch(weights)
             self.outputs, self.state = learner.predictor.stateless_call(
-                weights, state, features, training=True)
+                weights, state, inputs, training=True)
             self.losses = losses(self.outputs, labels)
             self.quantities = quantities(self.outputs, self.losses)
             self.stacked = tf.stack(self.quantities, axis=1)  # (batch, quantity)

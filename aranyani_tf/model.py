@@ -178,9 +178,9 @@ class Aranyani(OnlineModel):
         """Walks the first `num_rows` rows, a step at a time; returns the predictions (row, label)."""
         step, k = self.make_step(), self.samples_per_step
         learner = step.learner
-        features, labels, groups = (
+        inputs, labels, groups = (
             in_steps(array, k, filler)
-            for array, filler in ((features, 0), (labels, missing_label(labels)), (groups, -1)))
+            for array, filler in ((learner.prepare(features), 0), (labels, missing_label(labels)), (groups, -1)))
         num_steps = (num_rows + k - 1) // k
         size = tf.shape(labels)[0]
 
@@ -188,7 +188,7 @@ class Aranyani(OnlineModel):
             outcome = step(
                 [variable.value for variable in learner.variables],
                 [variable.value for variable in learner.state], memory, self.loop.fairness_weight,
-                *(tf.gather(array, index) for array in (features, labels, groups)))
+                *(tf.gather(array, index) for array in (inputs, labels, groups)))
             self.move(learner.variables, outcome.gradients, outcome.update)
             for variable, value in zip(learner.state, outcome.state, strict=True):
                 variable.assign(value)
@@ -201,8 +201,8 @@ class Aranyani(OnlineModel):
         _, memory, outputs, records = tf.while_loop(
             lambda index, *_: index < num_steps, body,
             (tf.constant(0), self.statistics.read(),
-             tf.TensorArray(features.dtype, size, element_shape=(k, self.num_labels)),
-             tf.TensorArray(features.dtype, size, element_shape=(num_records,))))
+             tf.TensorArray(inputs.dtype, size, element_shape=(k, self.num_labels)),
+             tf.TensorArray(inputs.dtype, size, element_shape=(num_records,))))
         learner.store()
         self.statistics.write(memory)
         self.report(records.stack(), labels, num_steps)

@@ -65,7 +65,8 @@ class CellStatistics(keras.layers.Layer):
 
     The weights have the shapes and names that the constraint gives them: for the node level
     `decision_mean` (cell, tree, node), `kernel_gradient_mean` (cell, tree, feature, node) and
-    `bias_gradient_mean` (cell, tree, node), beside `cell_count` (cell,) and `group_count` (group,).
+    `bias_gradient_mean` (cell, tree, node), beside `cell_count` (cell,) and `group_count` (group,);
+    the last is counted only where `wait_for_all_groups` needs it.
     """
 
     def __init__(self, num_cells, num_groups, constraint, **kwargs):

@@ -43,12 +43,20 @@ class Step:
     record_gradients: bool = False
     all_known: bool = False  # every sample has a label and a group: every step moves the weights
 
-    def __call__(self, weights, state, memory, fairness_weight, features, labels, groups):
-        trace = self.learner.trace(weights, state, features, labels, self.constraint.quantities)
-        feedback = self.feedback(trace.outputs)
-        labels = tf.where(feedback, labels, tf.constant(missing_label(labels), labels.dtype))
-        groups = tf.where(feedback, groups, -1)
-        labelled = tf.cast(is_labelled(labels) & feedback, trace.losses.dtype)  # (batch,)
+    @property
+    def always_updates(self):
+        """Whether it is sure beforehand that every step moves the weights."""
+        return self.all_known and self.update_when == "always" and not self.wait_for_all_groups
+
+    def __call__(self, weights, state, memory, fairness_weight, inputs, labels, groups):
+        trace = self.learner.trace(weights, state, inputs, labels, self.constraint.quantities)
+        if self.update_when == "predicted_positive":  # what is not revealed is missing
+            revealed = tf.equal(tf.argmax(trace.outputs, axis=-1), 1)
+            labels, groups = tf.where(revealed, labels, -1), tf.where(revealed, groups, -1)
+        if self.always_updates and labels.shape[0] == 1:
+            labelled = tf.ones_like(trace.losses)
+        else:
+            labelled = tf.cast(is_labelled(labels), trace.losses.dtype)  # (batch,)
 
         # Task gradient: the mean over the labelled samples.
         task = trace.gradients(labelled / tf.maximum(tf.reduce_sum(labelled), 1.0))
@@ -69,25 +77,21 @@ class Step:
             penalty=fairness_weight * tf.reduce_sum(self.penalty.value(gaps)),
             norms=self.norms(task, fairness))
 
-    def feedback(self, outputs):
-        """Which samples' label and group are revealed, (batch,)."""
-        if self.update_when == "always":
-            return tf.ones_like(outputs[:, 0], tf.bool)
-        return tf.equal(tf.argmax(outputs, axis=-1), 1)
-
     def remember(self, memory, trace, labels, groups):
         """The running means with this step's samples; offline they are of these samples alone."""
         if not self.online:
-            memory = tf.nest.map_structure(tf.zeros_like, memory)
+            blank = tf.nest.map_structure(tf.zeros_like, memory)
+            memory = blank._replace(group_count=memory.group_count)
         membership = self.notion.membership(
             labels, groups, num_labels=self.num_labels, num_groups=self.num_groups,
             dtype=trace.outputs.dtype)
         count, shares = memory.counted(membership, self.decay)
-        arrived = tf.one_hot(groups, self.num_groups, dtype=memory.group_count.dtype)
         memory = memory.blended(shares, *self.constraint.measure(trace, shares))
-        return memory._replace(
-            cell_count=count,
-            group_count=memory.group_count + tf.reduce_sum(arrived, axis=0)), membership
+        memory = memory._replace(cell_count=count)
+        if self.wait_for_all_groups:
+            arrived = tf.one_hot(groups, self.num_groups, dtype=memory.group_count.dtype)
+            memory = memory._replace(group_count=memory.group_count + tf.reduce_sum(arrived, axis=0))
+        return memory, membership
 
     def gaps(self, memory, contrasts):
         """F, (constraint, value); 0 for a contrast with a cell that nobody was in yet."""
@@ -97,7 +101,7 @@ class Step:
 
     def update(self, memory, membership, labelled, fairness_weight):
         """Whether there is something to learn, and whether it may be learned yet."""
-        if self.all_known and self.update_when == "always" and not self.wait_for_all_groups:
+        if self.always_updates:
             return tf.constant(True)
         fair = fairness_weight > 0
         update = tf.reduce_any(labelled > 0) | (fair & tf.reduce_any(membership > 0))
@@ -106,11 +110,13 @@ class Step:
         return update
 
     def norms(self, task, fairness):
+        """Norms of both gradients, weight by weight of the predictor (not of an encoder)."""
         if not self.record_gradients:
             return tf.zeros((0,), task[0].dtype)
-        task = task[: len(self.learner.names)]
-        fairness = list(fairness) + [tf.zeros_like(t) for t in task[len(fairness):]]
-        return tf.stack([tf.norm(gradient) for gradient in [*task, *fairness]])
+        task = task[: self.learner.num_packed]
+        fairness = [*fairness, *(tf.zeros_like(gradient) for gradient in task[len(fairness):])]
+        gradients = self.learner.unpack(task) + self.learner.unpack(fairness)
+        return tf.stack([tf.norm(gradient) for gradient in gradients])
 
     def norm_names(self):
         return [f"{part}_{name}" for part in ("task", "fairness") for name in self.learner.names]
@@ -121,5 +127,9 @@ def missing_label(labels):
 
 
 def combine(matrix, values):
-    """A small constant matrix times (k, value), written so that it fuses with what follows."""
-    return tf.reduce_sum(tf.constant(matrix, values.dtype)[:, :, None] * values[None, :, :], axis=1)
+    """A small, sparse, constant matrix times (k, value), term by term so that it fuses."""
+    rows = []
+    for row in matrix:
+        terms = [float(row[k]) * values[k] for k in np.flatnonzero(row)]
+        rows.append(sum(terms[1:], terms[0]))
+    return tf.stack(rows)
