@@ -11,16 +11,12 @@ import tensorflow as tf
 
 
 def as_rows(features, labels, groups):
-    """Arrays of the right types and equal lengths, or a clear error."""
-    features = np.asarray(features)
+    """Arrays of numbers of equal lengths, or a clear error; single rows are not looked at here."""
+    features, labels, groups = (
+        as_numbers(name, array)
+        for name, array in (("features", features), ("labels", labels), ("groups", groups)))
     if features.dtype != np.float64:  # float64 is kept for models that compute in it
-        features = as_kind("features", features, np.float32)
-    labels = np.asarray(labels)
-    if labels.dtype.kind == "f":
-        labels = labels if labels.dtype == np.float64 else labels.astype(np.float32)
-    else:
-        labels = as_kind("labels", labels, np.int32)
-    groups = as_kind("groups", np.asarray(groups), np.int32)
+        features = features.astype(np.float32, copy=False)
     if features.ndim != 2:
         raise ValueError(f"features must be (rows, features), got shape {features.shape}")
     for name, column in (("labels", labels), ("groups", groups)):
@@ -30,17 +26,11 @@ def as_rows(features, labels, groups):
     return features, labels, groups
 
 
-def as_kind(name, array, dtype):
-    wants_whole = dtype == np.int32
+def as_numbers(name, array):
+    array = np.asarray(array)
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name} must be numbers, got {array.dtype}; encode categories as 0, 1, 2, … first")
-    if wants_whole and array.dtype.kind == "f":
-        wrong = ~np.isfinite(array) | (array != np.round(array))
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise ValueError(f"row {row}: {name[:-1]} is {array[row]}, must be a whole number "
-                             "(−1 where it is missing)")
-    return array.astype(dtype, copy=False)
+    return array if array.dtype.kind == "f" else array.astype(np.int32, copy=False)
 
 
 @dataclass(frozen=True)
@@ -54,25 +44,20 @@ class RowRules:
     feature_names: tuple | None = None
 
     def convert(self, features, labels, groups):
-        """Right types for this model; a wrong number of features concerns every row at once."""
-        if self.num_labels > 1 and np.asarray(labels).dtype.kind == "f":
-            labels = as_kind("labels", np.asarray(labels), np.int32)
-        if self.num_labels == 1:
-            labels = np.asarray(labels, self.dtype)
+        """As the model computes; a wrong number of features concerns every row at once."""
         features, labels, groups = as_rows(features, labels, groups)
-        with np.errstate(over="ignore"):  # what overflows is infinite, and is named as such
-            features = features.astype(self.dtype, copy=False)
         if features.shape[1] != self.num_features:
             raise ValueError(f"the model takes {self.num_features} features, "
                              f"the rows have {features.shape[1]}")
-        return features, labels, groups
+        with np.errstate(over="ignore"):  # what overflows is infinite, and is named as such
+            return features.astype(self.dtype, copy=False), labels, groups
 
     def problems(self, features, labels, groups):
-        """A mask of bad rows, and a sentence about the first of them (None if all are good)."""
+        """A mask of bad rows, and (row, sentence) about the first of them, or None."""
         finite = np.isfinite(features)
         bad_feature = ~finite.all(axis=1)
-        bad_label = np.isinf(labels) if self.num_labels == 1 else (labels < -1) | (labels >= self.num_labels)
-        bad_group = (groups < -1) | (groups >= self.num_groups)
+        bad_label = np.isinf(labels) if self.num_labels == 1 else is_no_code(labels, self.num_labels)
+        bad_group = is_no_code(groups, self.num_groups)
         bad = bad_feature | bad_label | bad_group
         if not bad.any():
             return bad, None
@@ -82,9 +67,25 @@ class RowRules:
             name = f" ({self.feature_names[column]})" if self.feature_names else ""
             return bad, (row, f"feature {column}{name} is {features[row, column]}, must be finite")
         if bad_label[row]:
-            allowed = "finite" if self.num_labels == 1 else f"from 0 to {self.num_labels - 1}, or −1 if missing"
-            return bad, (row, f"label is {labels[row]}, must be {allowed}")
-        return bad, (row, f"group is {groups[row]}, must be from 0 to {self.num_groups - 1}, or −1 if missing")
+            wanted = "finite" if self.num_labels == 1 else codes(self.num_labels)
+            return bad, (row, f"label is {labels[row]}, must be {wanted}")
+        return bad, (row, f"group is {groups[row]}, must be {codes(self.num_groups)}")
+
+    def good_rows(self, bad, features, labels, groups):
+        """The rows that are not bad, with the types that the training loop takes."""
+        good = ~bad if bad.any() else slice(None)
+        label_type = self.dtype if self.num_labels == 1 else np.int32
+        return (features[good], labels[good].astype(label_type, copy=False),
+                groups[good].astype(np.int32, copy=False))
+
+
+def is_no_code(values, count):
+    """Where a value is not one of −1, 0, …, count − 1."""
+    return ~((values >= -1) & (values < count) & (values == np.floor(values)))
+
+
+def codes(count):
+    return f"a whole number from 0 to {count - 1}, or −1 if missing"
 
 
 class Chunks:
@@ -166,14 +167,13 @@ class Feed:
     def __init__(self, chunks, rules, *, size, on_bad_rows="raise"):
         self.chunks, self.rules, self.size, self.on_bad_rows = chunks, rules, size, on_bad_rows
         self.error = None
-        self.num_skipped = 0
-        if chunks.arrays is not None and on_bad_rows == "raise":
-            for _ in self.good_pieces():
-                pass
+        self.num_rows = None
+        if chunks.arrays is not None:
+            self.num_rows = sum(len(labels) for _, labels, _ in self.good_pieces(tell=False))
 
-    def good_pieces(self):
-        """The pieces without their bad rows; counts them, or raises at the first."""
-        start, self.num_skipped, num_good, first = 0, 0, 0, None
+    def good_pieces(self, tell=True):
+        """The pieces without their bad rows: skips and tells of them, or raises at the first."""
+        start, num_good, first = 0, 0, None
         for piece in self.chunks.pieces():
             piece = self.rules.convert(*piece)
             bad, problem = self.rules.problems(*piece)
@@ -182,16 +182,15 @@ class Feed:
                 if self.on_bad_rows == "raise":
                     raise ValueError(f"{sentence}. Mend the row, or pass on_bad_rows='skip'")
                 first = first or sentence
-                self.num_skipped += int(bad.sum())
-                piece = tuple(array[~bad] for array in piece)
+            piece = self.rules.good_rows(bad, *piece)
             start += len(bad)
             num_good += len(piece[0])
             yield piece
         if num_good == 0:
             raise ValueError("the stream is empty" if start == 0 else
                              f"none of the {start:,} rows can be used; {first}")
-        if self.num_skipped:
-            warnings.warn(f"skipped {self.num_skipped:,} of {start:,} rows; the first: {first}",
+        if first and tell:
+            warnings.warn(f"skipped {start - num_good:,} of {start:,} rows; the first: {first}",
                           stacklevel=2)
 
     def padded(self):
@@ -223,9 +222,9 @@ class Feed:
                 raise
 
         dataset = tf.data.Dataset.from_generator(generate, output_signature=signature)
-        if self.chunks.num_rows is not None and self.on_bad_rows == "raise":
+        if self.num_rows is not None:
             dataset = dataset.apply(
-                tf.data.experimental.assert_cardinality(-(-self.chunks.num_rows // self.size)))
+                tf.data.experimental.assert_cardinality(-(-self.num_rows // self.size)))
         options = tf.data.Options()
         options.autotune.enabled = False  # it can double the time of a short epoch
         return dataset.with_options(options)

@@ -265,7 +265,7 @@ class Aranyani(OnlineModel):
 
 def in_steps(array, samples_per_step, filler):
     """(row, …) → (step, sample, …), filled up to a whole number of steps."""
-    missing = -array.shape[0] % samples_per_step
-    if missing:
+    if samples_per_step > 1:
+        missing = -tf.shape(array)[0] % samples_per_step
         array = tf.pad(array, [[0, missing]] + [[0, 0]] * (array.shape.rank - 1), constant_values=filler)
     return tf.reshape(array, (-1, samples_per_step, *array.shape[1:]))

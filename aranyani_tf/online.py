@@ -5,6 +5,8 @@ the check of the rows, and the metrics of the progress bar. What is learned from
 `learn_rows`, which a subclass has.
 """
 
+import warnings
+
 import keras
 import numpy as np
 import tensorflow as tf
@@ -81,7 +83,9 @@ class OnlineModel(keras.Model):
     def with_clear_errors(self, feed, run):
         """Runs, and raises what went wrong in the feed as it is, not as tf.data wraps it."""
         try:
-            return run()
+            with warnings.catch_warnings():  # a stream of unknown length is no accident
+                warnings.filterwarnings("ignore", "Your input ran out of data")
+                return run()
         except Exception:
             if feed.error is not None:
                 raise feed.error from None
@@ -120,17 +124,15 @@ class OnlineModel(keras.Model):
         """
         if not self.compiled:
             self.compile()
-        on_bad_rows = on_bad_rows or self.on_bad_rows
         feed = self.feed(Chunks.of_arrays(x, y, a, size=max(len(x), 1)), on_bad_rows)
-        rows = feed.rules.convert(x, y, a)
-        bad, _ = feed.rules.problems(*rows)
-        if bad.any():
-            rows = next(feed.good_pieces())
+        (rows,) = feed.good_pieces()
+        bad, _ = feed.rules.problems(*feed.rules.convert(x, y, a))
         outputs = np.full((len(bad), self.num_labels), np.nan, self.compute_dtype)
         outputs[~bad] = self.learn_arrays(*rows)
         return outputs
 
     def learn_arrays(self, *rows):
+        """Learns from rows that were checked; returns the predictions (n, label)."""
         self.set_all_known(Chunks.of_arrays(*rows, size=1).all_known)
         num_rows, k = len(rows[0]), self.samples_per_step
         size = next((s for s in SIZES if s >= num_rows), SIZES[-1])

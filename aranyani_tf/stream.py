@@ -25,6 +25,8 @@ class Stream:
     def __init__(self, features, labels, groups, *, name="stream", feature_names=None,
                  label_names=None, group_names=None):
         self.features, self.labels, self.groups = as_rows(features, labels, groups)
+        if np.array_equal(self.groups, np.round(self.groups)):
+            self.groups = self.groups.astype(np.int32, copy=False)
         self.name = name
         self.feature_names, self.label_names, self.group_names = (
             None if names is None else tuple(names)
