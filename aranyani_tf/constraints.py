@@ -29,6 +29,7 @@ class NodeConstraint:
     def __init__(self, learner, num_features, notion):
         require_decisions(notion, "node")
         self.num_features, self.forest_shape = num_features, learner.shape
+        self.active = layout.pack_nodes(tf.ones(learner.shape)).numpy()  # 0 for idle slots
 
     def shapes(self):
         """Names and shapes of the means, without the cell axis; the quantity comes first."""
@@ -51,7 +52,8 @@ class NodeConstraint:
 
     def measure(self, trace, shares):
         """Σ_batch shares·(value, gradients): (cell, value), [(cell, input, column)]."""
-        return share_out(shares, trace.decisions), share_columns(trace, shares, trace.slopes)
+        decisions = trace.decisions * tf.constant(self.active, trace.decisions.dtype)
+        return share_out(shares, decisions), share_columns(trace, shares, trace.slopes)
 
     def fairness_gradients(self, coefficients, gradients):
         """(cell, value) and the mean gradients → the gradient of the matrix, (input, slot)."""

@@ -99,10 +99,9 @@ class Aranyani(OnlineModel):
         # What Keras should neither save nor count as weights.
         self.loop = SimpleNamespace(
             fairness_weight=tf.Variable(0.0, dtype=self.compute_dtype, trainable=False),
-            all_known=False, learner=None, constraint=None)
+            all_known=False, learner=None, constraint=None, learn_functions={}, train_functions={})
         self.gradient_record = GradientRecord()
         self.fairness_weight = fairness_weight
-        self._learn_function = None
 
     @property
     def fairness_weight(self):
@@ -144,13 +143,16 @@ class Aranyani(OnlineModel):
         if self.compiled:
             self.optimizer.build(self.loop.learner.variables)
 
-    def compile(self, optimizer=None, *, jit_compile=True, loss=None, **kwargs):
+    def compile(self, optimizer=None, *, jit_compile=True, loss=None, metrics=None,
+                weighted_metrics=None, **kwargs):
         """As Keras's; the default is Adam(2e-3), compiled by XLA. The loss is the model's own."""
         if loss is not None:
             raise ValueError("the loss is cross-entropy (squared error for num_labels=1); leave it out")
+        # Rows without a label have weight 0, so that every metric must be a weighted one.
         super().compile(optimizer=keras.optimizers.Adam(2e-3) if optimizer is None else optimizer,
-                        jit_compile=jit_compile, **kwargs)
-        self._learn_function = None
+                        jit_compile=jit_compile,
+                        weighted_metrics=[*(metrics or []), *(weighted_metrics or [])] or None, **kwargs)
+        self.loop.learn_functions, self.loop.train_functions = {}, {}
         if self.built:
             self.optimizer.build(self.loop.learner.variables)
 
@@ -241,8 +243,9 @@ class Aranyani(OnlineModel):
     def set_all_known(self, all_known):
         """Tells the loop whether labels or groups may be missing, which costs it a little."""
         if self.loop.all_known != all_known:
-            self.loop.all_known = all_known
-            self._learn_function = self.train_function = None
+            kept = self.loop.train_functions
+            kept[self.loop.all_known], self.loop.all_known = self.train_function, all_known
+            self.train_function = kept.get(all_known)
 
     def get_config(self):
         names = ("num_labels", "num_trees", "height", "fairness_weight", "num_groups", "routing",

@@ -55,6 +55,10 @@ class Notion:
     def get_config(self):
         return {}
 
+    @classmethod
+    def from_config(cls, config):
+        return cls(**config)
+
 
 @keras.saving.register_keras_serializable("aranyani_tf")
 class DemographicParity(Notion):

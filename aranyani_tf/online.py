@@ -150,11 +150,12 @@ class OnlineModel(keras.Model):
         return np.concatenate(outputs)
 
     def learn_function(self):
-        """`learn_and_score`, compiled; made anew when the loop's settings change."""
-        if self._learn_function is None:
-            self._learn_function = tf.function(
+        """`learn_and_score`, compiled; one for complete rows and one for rows with gaps."""
+        functions, key = self.loop.learn_functions, self.loop.all_known
+        if key not in functions:
+            functions[key] = tf.function(
                 self.learn_and_score, jit_compile=bool(self.jit_compile), autograph=False)
-        return self._learn_function
+        return functions[key]
 
 
 def last_informative_row(labels, groups):

@@ -58,6 +58,10 @@ class Huber:
     def get_config(self):
         return {"delta": self.delta, "linear_slope": self.linear_slope}
 
+    @classmethod
+    def from_config(cls, config):
+        return cls(**config)
+
 
 @keras.saving.register_keras_serializable("aranyani_tf")
 class L2:
@@ -75,6 +79,10 @@ class L2:
 
     def get_config(self):
         return {}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls()
 
 
 def get(penalty):

@@ -1,0 +1,175 @@
+"""Samples per second of `fit` against River and plain Keras, in one process on one thread.
+
+Everything is measured in turns, round after round, and the best round counts, so that a busy
+machine disturbs all contenders alike. Each learner predicts a sample, scores it, then learns it.
+River gets its rows as ready-made dicts; compilation and the set-up of `fit` are timed apart.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
+import keras
+import numpy as np
+import pandas as pd
+import tensorflow as tf
+from river import linear_model, metrics, tree
+
+import aranyani_tf as ar
+
+OURS, HOEFFDING = "aranyani fit", "river HoeffdingTree"
+RIVER = {
+    HOEFFDING: tree.HoeffdingTreeClassifier,
+    "river HoeffdingAdaptiveTree": lambda: tree.HoeffdingAdaptiveTreeClassifier(seed=0),
+    "river LogisticRegression": linear_model.LogisticRegression}
+PLAIN = "keras fit(batch_size=1)"
+ROWS = {14: (200_000, 20_000, 2_000), 40: (150_000, 8_000, 2_000), 768: (40_000, 800, 1_000)}
+
+
+class ChunkClock(keras.callbacks.Callback):
+    """CPU time of the chunks alone, without the set-up of `fit`."""
+
+    def on_train_begin(self, logs=None):
+        self.start, self.seconds = time.process_time(), None
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.seconds = time.process_time() - self.start
+
+
+class Ours:
+    """The model, warmed up; `compile_seconds` is what the first chunk took."""
+
+    def __init__(self, num_features, height=4, num_trees=3):
+        self.model = ar.Aranyani(num_trees=num_trees, height=height, seed=0)
+        self.model.compile()
+        begin = time.perf_counter()
+        self.model.fit(ar.datasets.load("synthetic", num_rows=4096, num_features=num_features), verbose=0)
+        self.compile_seconds = time.perf_counter() - begin
+
+    def seconds(self, stream):
+        clock = ChunkClock()
+        self.model.fit(stream.chunks(4096), verbose=0, callbacks=[clock])
+        return clock.seconds
+
+    def state_bytes(self):
+        return sum(weight.numpy().nbytes for weight in self.model.statistics.weights)
+
+
+def river_seconds(make, rows, labels):
+    model, score, begin = make(), metrics.Accuracy(), time.process_time()
+    for x, y in zip(rows, labels, strict=True):
+        score.update(y, model.predict_one(x))
+        model.learn_one(x, y)
+    return time.process_time() - begin
+
+
+def plain_keras_seconds(model, stream):
+    begin = time.process_time()
+    model.fit(stream.features, stream.labels, batch_size=1, shuffle=False, verbose=0)
+    return time.process_time() - begin
+
+
+def throughput(num_features, rounds, scale):
+    """One record per contender."""
+    ours_rows, river_rows, keras_rows = (max(int(n * scale), 300) for n in ROWS[num_features])
+    stream = ar.datasets.load("synthetic", num_rows=ours_rows, num_features=num_features)
+    dicts = [dict(enumerate(row)) for row in stream.features[:river_rows].tolist()]
+    labels = stream.labels[:river_rows].tolist()
+    ours = Ours(num_features)
+    plain = keras.Sequential([keras.Input((num_features,)), ar.ObliqueForest(3, 4, seed=0)])
+    plain.compile(keras.optimizers.Adam(2e-3), "sparse_categorical_crossentropy")
+    plain_keras_seconds(plain, stream[:10])
+    best = {}
+    for _ in range(rounds):
+        times = {OURS: ours.seconds(stream) / len(stream)}
+        for name, make in RIVER.items():
+            times[name] = river_seconds(make, dicts, labels) / river_rows
+        times[PLAIN] = plain_keras_seconds(plain, stream[:keras_rows]) / keras_rows
+        best = {name: min(seconds, best.get(name, np.inf)) for name, seconds in times.items()}
+    for name, seconds in best.items():
+        record = {"measure": "throughput", "contender": name, "num_features": num_features, "height": 4,
+                  "samples_per_second": 1 / seconds, "ratio_to_hoeffding_tree": best[HOEFFDING] / seconds}
+        if name == OURS:
+            record |= {"num_rows": len(stream), "compile_seconds": ours.compile_seconds,
+                       "state_bytes": ours.state_bytes()}
+        yield record
+
+
+def heights(rounds, scale):
+    stream = ar.datasets.load("synthetic", num_rows=max(int(40_000 * scale), 4096))
+    for height in range(2, 11):
+        ours = Ours(stream.num_features, height)
+        seconds = min(ours.seconds(stream) for _ in range(rounds))
+        yield {"measure": "height", "contender": OURS, "num_features": stream.num_features, "height": height,
+               "num_rows": len(stream), "samples_per_second": len(stream) / seconds,
+               "compile_seconds": ours.compile_seconds, "state_bytes": ours.state_bytes()}
+
+
+def lengths(rounds, scale):
+    ours = Ours(14)
+    for num_rows in (10_000, 100_000, max(int(1_000_000 * scale), 200_000)):
+        stream = ar.datasets.load("synthetic", num_rows=num_rows)
+        seconds = min(ours.seconds(stream) for _ in range(rounds))
+        yield {"measure": "length", "contender": OURS, "num_features": 14, "height": 4, "num_rows": num_rows,
+               "samples_per_second": num_rows / seconds, "state_bytes": ours.state_bytes()}
+
+
+def compilations():
+    """How many programs XLA compiles for a ragged stream, then another weight and another length."""
+    program = """if True:
+        import aranyani_tf as ar
+        stream = ar.datasets.load("synthetic", num_rows=10_000)
+        model = ar.Aranyani()
+        model.fit(stream.chunks(4096), verbose=0)
+        model.fairness_weight = 1.0
+        model.fit(stream[:7_777].chunks(4096), verbose=0)
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.environ | {"XLA_FLAGS": f"--xla_dump_to={folder} --xla_dump_hlo_as_text"}
+        subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, env=environment)
+        steps = [name for name in os.listdir(folder)
+                 if "one_step_on_data" in name and name.endswith("before_optimizations.txt")]
+    yield {"measure": "compilations", "contender": OURS, "num_features": 14, "height": 4, "num_rows": 17_777,
+           "compilations": len(steps)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3, help="rounds; the best one counts (3)")
+    parser.add_argument("--scale", type=float, default=1.0, help="share of the usual number of rows (1.0)")
+    parser.add_argument("--output", type=Path, default=Path("results/benchmark.csv"))
+    arguments = parser.parse_args()
+    tf.config.threading.set_intra_op_parallelism_threads(1)
+    tf.config.threading.set_inter_op_parallelism_threads(1)
+    parts = [*((f"{d} features", lambda d=d: throughput(d, arguments.rounds, arguments.scale)) for d in ROWS),
+             ("heights 2 to 10", lambda: heights(arguments.rounds, arguments.scale)),
+             ("lengths", lambda: lengths(arguments.rounds, arguments.scale)), ("compilations", compilations)]
+    records = []
+    for number, (name, run) in enumerate(parts, start=1):
+        print(f"[{number}/{len(parts)}] {name} …", flush=True)
+        records += run()
+    table = pd.DataFrame(records)[[
+        "measure", "contender", "num_features", "height", "num_rows", "samples_per_second",
+        "ratio_to_hoeffding_tree", "compile_seconds", "state_bytes", "compilations"]]
+    table = table.astype({name: "Int64" for name in ("num_rows", "state_bytes", "compilations")})
+    arguments.output.parent.mkdir(exist_ok=True)
+    temporary = arguments.output.with_suffix(".tmp")
+    table.round({"samples_per_second": 0, "ratio_to_hoeffding_tree": 2, "compile_seconds": 2}).to_csv(
+        temporary, index=False)
+    temporary.replace(arguments.output)
+    with pd.option_context("display.width", 200, "display.max_columns", None, "display.max_rows", None):
+        for measure, rows in table.groupby("measure", sort=False):
+            print(f"\n{measure}")
+            print(rows.dropna(axis=1, how="all").drop(columns="measure").to_string(
+                index=False, na_rep="", float_format=lambda value: f"{value:,.1f}"))
+    print(f"\nwritten to {arguments.output}")
+
+
+if __name__ == "__main__":
+    main()
