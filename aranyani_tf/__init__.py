@@ -8,14 +8,26 @@ if keras.config.backend() != "tensorflow":
         "unset KERAS_BACKEND or set it to 'tensorflow' before Keras is imported")
 
 from aranyani_tf import datasets
-from aranyani_tf.forest import ObliqueForest, ancestor_mask, smootherstep
+from aranyani_tf.forest import ObliqueForest, smootherstep
 from aranyani_tf.model import Aranyani
-from aranyani_tf.notions import (
-    DemographicParity, EqualizedOdds, EqualOpportunity, Notion, RepresentationParity)
+from aranyani_tf.notions import DemographicParity, EqualizedOdds, EqualOpportunity, Notion, RepresentationParity
 from aranyani_tf.penalties import L2, Huber
+from aranyani_tf.routing import ancestor_mask
 from aranyani_tf.stream import Stream
 
 __version__ = "0.1.0"
 __all__ = [
-    "Aranyani", "DemographicParity", "EqualOpportunity", "EqualizedOdds", "Huber", "L2", "Notion",
-    "ObliqueForest", "RepresentationParity", "Stream", "ancestor_mask", "datasets", "smootherstep"]
+    "L2",
+    "Aranyani",
+    "DemographicParity",
+    "EqualOpportunity",
+    "EqualizedOdds",
+    "Huber",
+    "Notion",
+    "ObliqueForest",
+    "RepresentationParity",
+    "Stream",
+    "ancestor_mask",
+    "datasets",
+    "smootherstep",
+]

@@ -17,7 +17,8 @@ few of them. Each such pair (quantity, node) is a *column*, whose gradient is �
 import tensorflow as tf
 
 from aranyani_tf import layout
-from aranyani_tf.forest import at_depth, require_choice
+from aranyani_tf.arguments import require_choice
+from aranyani_tf.routing import leaf_jacobian
 
 
 class NodeConstraint:
@@ -105,7 +106,8 @@ class LeafConstraint:
         return share_out(shares, leaves), share_columns(trace, shares, columns)
 
     def fairness_gradients(self, coefficients, gradients):
-        num_cells, num_trees, columns = coefficients.shape[0], self.forest_shape[0], self.num_leaves * self.height
+        num_cells, num_trees = coefficients.shape[0], self.forest_shape[0]
+        columns = self.num_leaves * self.height
         per_column = tf.repeat(coefficients, self.height, axis=-1)  # one a leaf → one a column
         per_column = layout.pack_nodes(tf.reshape(per_column, (num_cells, num_trees, columns)))
         matrix = sum_over_cells(per_column[:, None, :], gradients[0])  # (input, column)
@@ -160,36 +162,6 @@ class OutputConstraint:
                 tf.reshape(coefficients, (num_cells, num_values) + (1,) * (mean.shape.rank - 2)) * mean,
                 axis=(0, 1))
             for mean in gradients]
-
-
-def leaf_jacobian(decisions, slopes, height):
-    """∂p_l/∂z of each ancestor of each leaf: (batch, tree, node) → (batch, tree, leaf, depth).
-
-    p_l is a product of n (going left) or 1 − n (going right); its derivative with respect to one
-    ancestor's z is ±g′(z) times all other factors. They are multiplied, never divided out, so the
-    result is right where a factor is 0.
-    """
-    factors, signed_slopes = [], []
-    for depth in range(height):
-        below = 2 ** (height - depth - 1)  # leaves below each child
-        n, slope = at_depth(decisions, depth), at_depth(slopes, depth)
-        factors.append(both_children(n, 1 - n, below))  # (batch, tree, leaf)
-        signed_slopes.append(both_children(slope, -slope, below))
-    above = [tf.ones_like(factors[0])]
-    for factor in factors[:-1]:
-        above.append(above[-1] * factor)
-    under = [tf.ones_like(factors[0])]
-    for factor in factors[:0:-1]:
-        under.insert(0, under[0] * factor)
-    return tf.stack(
-        [a * s * u for a, s, u in zip(above, signed_slopes, under, strict=True)], axis=-1)
-
-
-def both_children(left, right, below):
-    """(..., k) and (..., k) → (..., 2k·below): each child's value for every leaf below it."""
-    pairs = tf.stack([left, right], axis=-1)
-    leaves = tf.repeat(tf.reshape(pairs, (-1, left.shape[1], 2 * left.shape[2])), below, axis=-1)
-    return leaves
 
 
 def share_out(shares, per_sample):

@@ -3,13 +3,14 @@
 A node sends a sample left with probability n = g(w·x + b), a leaf is reached with the product of
 the probabilities on its path, and the forest's output is the mean over trees of the leaves'
 label distributions, weighted by those products. Nothing in this module knows of fairness.
-
-Nodes are in heap order: the root is 0, the children of j are 2j + 1 (left) and 2j + 2 (right).
 """
 
 import keras
 import numpy as np
 import tensorflow as tf
+
+from aranyani_tf.arguments import require_choice, require_whole
+from aranyani_tf.routing import leaf_probabilities_by_levels, leaf_probabilities_by_mask
 
 TINY = 1e-30  # log(TINY) is finite in float32, and exp(log(TINY)) is 0 for every purpose here
 
@@ -30,81 +31,6 @@ def get_activation(activation):
     if activation == "smootherstep":
         return smootherstep
     return keras.activations.get(activation)
-
-
-def ancestor_mask(height):
-    """The matrix A of Appendix D.3: 1 where a leaf lies left of a node, −1 right, 0 elsewhere.
-
-    >>> ancestor_mask(2)
-    array([[ 1,  1, -1, -1],
-           [ 1, -1,  0,  0],
-           [ 0,  0,  1, -1]])
-    """
-    node = np.arange(2**height - 1)[:, None]  # (node, 1)
-    leaf = 2**height + np.arange(2**height)[None, :]  # (1, leaf), numbered as the heap goes on
-    width = 2 ** (height - np.floor(np.log2(node + 1)).astype(int))  # leaves below the node
-    first = width * (node + 1)
-    left = (first <= leaf) & (leaf < first + width // 2)
-    right = (first + width // 2 <= leaf) & (leaf < first + width)
-    return left.astype(int) - right.astype(int)
-
-
-def at_depth(per_node, depth):
-    """The entries of the nodes at one depth: (..., node) → (..., 2^depth)."""
-    return per_node[..., 2**depth - 1 : 2 ** (depth + 1) - 1]
-
-
-def interleave(left, right):
-    """(..., k) and (..., k) → (..., 2k): left, right, left, right, …"""
-    pairs = tf.stack([left, right], axis=-1)
-    return tf.reshape(pairs, (-1, *pairs.shape[1:-2], 2 * pairs.shape[-2]))
-
-
-@tf.custom_gradient
-def leaf_probabilities_by_levels(decisions):
-    """Probability of reaching each leaf, one level of the tree at a time.
-
-    Going down, `reach` of a node splits into reach·n (left) and reach − reach·n (right). Coming
-    back, with v the gradient at the leaves, each node learns what its two subtrees are worth:
-
-        v_node = n·v_left + (1 − n)·v_right,        ∂/∂n = reach·(v_left − v_right)
-
-    so the backward pass has no division and holds for every activation, also at n = 0 and n = 1.
-
-    Args:
-        decisions: (batch, tree, node), the probability of going left.
-    Returns:
-        (batch, tree, leaf), summing to 1 over the leaves.
-    """
-    height = (decisions.shape[-1] + 1).bit_length() - 1
-    reached = [tf.ones_like(decisions[..., :1])]
-    for depth in range(height):
-        left = reached[-1] * at_depth(decisions, depth)
-        reached.append(interleave(left, reached[-1] - left))
-
-    def backward(value):  # (batch, tree, leaf)
-        gradients = []
-        for depth in reversed(range(height)):
-            pairs = tf.reshape(value, (-1, *value.shape[1:-1], 2**depth, 2))
-            difference = pairs[..., 0] - pairs[..., 1]
-            gradients.insert(0, reached[depth] * difference)
-            value = pairs[..., 1] + at_depth(decisions, depth) * difference
-        return tf.concat(gradients, axis=-1)
-
-    return reached[-1], backward
-
-
-def leaf_probabilities_by_mask(log_left, log_right):
-    """The paper's matrix form, exp(Σ log P), in log space so that no factor underflows.
-
-    Args:
-        log_left, log_right: (batch, tree, node), log n and log(1 − n).
-    """
-    height = (log_left.shape[-1] + 1).bit_length() - 1
-    mask = ancestor_mask(height)
-    to_left = tf.constant(mask == 1, log_left.dtype)  # (node, leaf)
-    to_right = tf.constant(mask == -1, log_left.dtype)
-    return tf.exp(tf.matmul(log_left, to_left) + tf.matmul(log_right, to_right))
 
 
 @keras.saving.register_keras_serializable("aranyani_tf")
@@ -196,17 +122,3 @@ class ObliqueForest(keras.layers.Layer):
             "num_trees": self.num_trees, "height": self.height, "num_labels": self.num_labels,
             "activation": keras.activations.serialize(self.activation),
             "routing": self.routing, "seed": self.seed}
-
-
-def require_whole(name, value, low, high=None):
-    """Raises unless `value` is a whole number between `low` and `high`."""
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or value < low or (high is not None and value > high):
-        wanted = f"at least {low}" if high is None else f"from {low} to {high}"
-        raise ValueError(f"{name} must be a whole number {wanted}, got {value!r}")
-
-
-def require_choice(name, value, choices):
-    """Raises unless `value` is one of `choices`."""
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")

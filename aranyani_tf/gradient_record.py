@@ -15,8 +15,9 @@ class GradientRecord:
     def __init__(self):
         self.names, self.rows, self.buffer = [], [], None
 
-    def prepare(self, num_steps, dtype):
+    def prepare(self, num_steps, weight_names, dtype):
         """Makes a buffer for chunks of so many steps."""
+        self.names = [f"{part}_{name}" for part in ("task", "fairness") for name in weight_names]
         shape = (num_steps, len(self.names))
         if self.buffer is None or self.buffer.shape != shape:
             self.buffer = tf.Variable(tf.zeros(shape, dtype), trainable=False)

@@ -77,7 +77,7 @@ class Prequential(keras.metrics.Metric):
 
     >>> metric = Prequential(num_labels=2, num_groups=2)
     >>> metric.update_state([1, 0, 1, 0], [0, 0, 1, 1], [[.2, .8], [.9, .1], [.4, .6], [.7, .3]])
-    >>> {name: round(float(value), 3) for name, value in metric.result().items()}  # doctest: +NORMALIZE_WHITESPACE
+    >>> {name: round(float(value), 3) for name, value in metric.result().items()}
     {'accuracy': 1.0, 'demographic_parity': 0.0, 'soft_demographic_parity': 0.0,
      'equal_opportunity': 0.0, 'equalized_odds': 0.0}
     """
@@ -94,7 +94,8 @@ class Prequential(keras.metrics.Metric):
         outputs = tf.convert_to_tensor(outputs)
         table = tally(labels, groups, tf.argmax(outputs, axis=-1, output_type=tf.int32),
                       num_labels=self.num_labels, num_groups=self.num_groups)
-        sums = tf.matmul(tf.one_hot(groups, self.num_groups, dtype=outputs.dtype), outputs, transpose_a=True)
+        in_group = tf.one_hot(groups, self.num_groups, dtype=outputs.dtype)  # (n, group)
+        sums = tf.matmul(in_group, outputs, transpose_a=True)
         self.counts.assign_add(tf.cast(table, tf.float64))
         self.sums.assign_add(tf.cast(sums, tf.float64))
 

@@ -4,20 +4,20 @@ A Keras "batch" is a chunk of the stream, and `train_step` walks it sample by sa
 compiled loop: predict, score, then learn. So `model.fit` is the online learner.
 """
 
-from types import SimpleNamespace
-
 import keras
 import numpy as np
 import tensorflow as tf
 
 from aranyani_tf import constraints, notions, penalties
-from aranyani_tf.forest import ObliqueForest, get_activation, require_choice, require_whole
+from aranyani_tf.arguments import require_choice, require_whole
+from aranyani_tf.forest import ObliqueForest, get_activation
 from aranyani_tf.gradient_record import GradientRecord
 from aranyani_tf.learners import ForestLearner, KerasLearner, is_labelled
+from aranyani_tf.loop import TrainingLoop
 from aranyani_tf.metrics import Prequential, RegressionPrequential
 from aranyani_tf.online import ON_BAD_ROWS, OnlineModel
 from aranyani_tf.statistics import CellStatistics
-from aranyani_tf.step import Step, missing_label
+from aranyani_tf.step import Step
 
 
 @keras.saving.register_keras_serializable("aranyani_tf")
@@ -52,7 +52,7 @@ class Aranyani(OnlineModel):
     >>> stream = ar.datasets.load("synthetic", num_rows=2000, seed=0)
     >>> model = ar.Aranyani(fairness_weight=0.1, seed=0)
     >>> history = model.fit(stream.chunks(1000), verbose=0)
-    >>> sorted(history.history)  # doctest: +NORMALIZE_WHITESPACE
+    >>> sorted(history.history)
     ['accuracy', 'demographic_parity', 'equal_opportunity', 'equalized_odds', 'fairness_penalty',
      'loss', 'soft_demographic_parity', 'task_loss']
     """
@@ -76,6 +76,8 @@ class Aranyani(OnlineModel):
             raise ValueError("update_when='predicted_positive' needs labels; num_labels=1 is regression")
         self.num_labels, self.num_trees, self.height = num_labels, num_trees, height
         self.notion, self.penalty = notions.get(notion), penalties.get(penalty)
+        if self.notion.needs_classes and num_labels == 1:
+            raise ValueError(f"{type(self.notion).__name__} needs labels; num_labels=1 is regression")
         only_output = predictor is not None or self.notion.compares_loss
         self.level = constraint or ("output" if only_output else "node")
         require_choice("constraint", self.level, constraints.LEVELS)
@@ -96,23 +98,22 @@ class Aranyani(OnlineModel):
                             else Prequential(num_labels, num_groups))
         self.task_loss = keras.metrics.Mean("task_loss")
         self.fairness_penalty = keras.metrics.Mean("fairness_penalty")
-        # What Keras should neither save nor count as weights.
-        self.loop = SimpleNamespace(
-            fairness_weight=tf.Variable(0.0, dtype=self.compute_dtype, trainable=False),
-            all_known=False, learner=None, constraint=None, learn_functions={}, train_functions={})
         self.gradient_record = GradientRecord()
+        # Not a Keras weight, so that copying weights between models does not copy λ.
+        self._fairness_weight = tf.Variable(0.0, dtype=self.compute_dtype, trainable=False)
         self.fairness_weight = fairness_weight
 
     @property
     def fairness_weight(self):
         """λ; changing it does not compile anything again."""
-        return float(self.loop.fairness_weight.numpy())
+        return self._fairness_weight_set
 
     @fairness_weight.setter
     def fairness_weight(self, value):
         if not (np.isfinite(value) and value >= 0):
             raise ValueError(f"fairness_weight must be a finite number of at least 0, got {value!r}")
-        self.loop.fairness_weight.assign(value)
+        self._fairness_weight_set = float(value)
+        self._fairness_weight.assign(value)
 
     def build(self, input_shape):
         if self.built:
@@ -126,22 +127,20 @@ class Aranyani(OnlineModel):
             width = int(self.encoder.compute_output_shape((None, width))[-1])
         if self.forest is not None:
             self.forest.build((None, width))
-            self.loop.learner = ForestLearner(self.forest, self.encoder)
+            self.learner = ForestLearner(self.forest, self.encoder)
         else:
             if not self.predictor.built:
                 self.predictor.build((None, width))
-            self.loop.learner = KerasLearner(self.predictor)
-        self.loop.constraint = constraints.get(
-            self.level, self.loop.learner, num_features=width, num_labels=self.num_labels,
-            notion=self.notion)
+            self.learner = KerasLearner(self.predictor)
+        constraint = constraints.get(
+            self.level, self.learner, num_features=width, num_labels=self.num_labels, notion=self.notion)
         self.statistics = CellStatistics(
-            self.notion.num_cells(self.num_labels, self.num_groups), self.num_groups,
-            self.loop.constraint, name="statistics", dtype=self.dtype_policy)
+            self.notion.num_cells(self.num_labels, self.num_groups), self.num_groups, constraint,
+            name="statistics", dtype=self.dtype_policy)
         self.statistics.build()
-        self.gradient_record.names = self.make_step().norm_names()
         self.built = True
         if self.compiled:
-            self.optimizer.build(self.loop.learner.variables)
+            self.optimizer.build(self.learner.variables)
 
     def compile(self, optimizer=None, *, jit_compile=True, loss=None, metrics=None,
                 weighted_metrics=None, **kwargs):
@@ -152,9 +151,9 @@ class Aranyani(OnlineModel):
         super().compile(optimizer=keras.optimizers.Adam(2e-3) if optimizer is None else optimizer,
                         jit_compile=jit_compile,
                         weighted_metrics=[*(metrics or []), *(weighted_metrics or [])] or None, **kwargs)
-        self.loop.learn_functions, self.loop.train_functions = {}, {}
+        self.forget_functions()
         if self.built:
-            self.optimizer.build(self.loop.learner.variables)
+            self.optimizer.build(self.learner.variables)
 
     def compile_from_config(self, config):
         self.compile(**keras.saving.deserialize_keras_object(config))
@@ -168,58 +167,19 @@ class Aranyani(OnlineModel):
             features = self.encoder(features, training=training)
         return self.forest(features)
 
-    def make_step(self):
-        return Step(
-            learner=self.loop.learner, constraint=self.loop.constraint, notion=self.notion,
+    def learn_rows(self, features, labels, groups, num_rows):
+        """Walks the first `num_rows` rows and reports; returns the predictions (row, label)."""
+        step = Step(
+            learner=self.learner, constraint=self.statistics.constraint, notion=self.notion,
             penalty=self.penalty, num_labels=self.num_labels, num_groups=self.num_groups,
             online=self.online, update_when=self.update_when,
             wait_for_all_groups=self.wait_for_all_groups, decay=self.decay,
-            record_gradients=self.record_gradients, all_known=self.loop.all_known)
-
-    def learn_rows(self, features, labels, groups, num_rows):
-        """Walks the first `num_rows` rows, a step at a time; returns the predictions (row, label)."""
-        step, k = self.make_step(), self.samples_per_step
-        learner = step.learner
-        inputs, labels, groups = (
-            in_steps(array, k, filler)
-            for array, filler in ((learner.prepare(features), 0), (labels, missing_label(labels)), (groups, -1)))
-        num_steps = (num_rows + k - 1) // k
-        size = tf.shape(labels)[0]
-
-        def body(index, memory, outputs, records):
-            outcome = step(
-                [variable.value for variable in learner.variables],
-                [variable.value for variable in learner.state], memory, self.loop.fairness_weight,
-                *(tf.gather(array, index) for array in (inputs, labels, groups)))
-            self.move(learner.variables, outcome.gradients, outcome.update)
-            for variable, value in zip(learner.state, outcome.state, strict=True):
-                variable.assign(value)
-            record = tf.concat([[outcome.task_loss, outcome.penalty], outcome.norms], axis=0)
-            return (index + 1, outcome.memory, outputs.write(index, outcome.outputs),
-                    records.write(index, record))
-
-        learner.load()
-        num_records = 2 + self.record_gradients * 2 * len(learner.names)
-        _, memory, outputs, records = tf.while_loop(
-            lambda index, *_: index < num_steps, body,
-            (tf.constant(0), self.statistics.read(),
-             tf.TensorArray(inputs.dtype, size, element_shape=(k, self.num_labels)),
-             tf.TensorArray(inputs.dtype, size, element_shape=(num_records,))))
-        learner.store()
-        self.statistics.write(memory)
-        self.report(records.stack(), labels, num_steps)
-        return tf.reshape(outputs.stack(), (-1, self.num_labels))
-
-    def move(self, variables, gradients, update):
-        """The optimizer's step, undone where there should be none."""
-        if tf.get_static_value(update):
-            self.optimizer.apply(gradients, variables)
-            return
-        touched = [*variables, *self.optimizer.variables]
-        before = [tf.identity(variable.value) for variable in touched]
-        self.optimizer.apply(gradients, variables)
-        for variable, old in zip(touched, before, strict=True):
-            variable.assign(tf.where(update, variable.value, old))
+            record_gradients=self.record_gradients, all_known=self.functions.all_known)
+        loop = TrainingLoop(step, self.statistics, self.samples_per_step)
+        outputs, records, num_steps = loop.walk(
+            self.optimizer, self._fairness_weight, features, labels, groups, num_rows)
+        self.report(records, labels, num_steps)
+        return outputs
 
     def report(self, records, labels, num_steps):
         """Adds a chunk's losses to the metrics; `records` is (step, record)."""
@@ -240,13 +200,6 @@ class Aranyani(OnlineModel):
         """Norms of the gradients, one row a step (`record_gradients=True`), as a DataFrame."""
         return self.gradient_record.frame()
 
-    def set_all_known(self, all_known):
-        """Tells the loop whether labels or groups may be missing, which costs it a little."""
-        if self.loop.all_known != all_known:
-            kept = self.loop.train_functions
-            kept[self.loop.all_known], self.loop.all_known = self.train_function, all_known
-            self.train_function = kept.get(all_known)
-
     def get_config(self):
         names = ("num_labels", "num_trees", "height", "fairness_weight", "num_groups", "routing",
                  "samples_per_step", "online", "update_when", "wait_for_all_groups", "decay",
@@ -264,11 +217,3 @@ class Aranyani(OnlineModel):
 
     def get_build_config(self):
         return {"input_shape": (None, self.num_features)} if self.built else None
-
-
-def in_steps(array, samples_per_step, filler):
-    """(row, …) → (step, sample, …), filled up to a whole number of steps."""
-    if samples_per_step > 1:
-        missing = -tf.shape(array)[0] % samples_per_step
-        array = tf.pad(array, [[0, missing]] + [[0, 0]] * (array.shape.rank - 1), constant_values=filler)
-    return tf.reshape(array, (-1, samples_per_step, *array.shape[1:]))

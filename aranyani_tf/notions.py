@@ -20,6 +20,7 @@ class Notion:
     """Base class, with one condition that always holds; a subclass says what else there is."""
 
     compares_loss = False  # True: the loss is averaged instead of decisions or outputs
+    needs_classes = False  # True: conditions name labels, which a regression target does not have
 
     def num_conditions(self, num_labels):
         return 1
@@ -73,6 +74,8 @@ class DemographicParity(Notion):
 class EqualOpportunity(Notion):
     """E[f | y=1, a=0] = E[f | y=1, a=1], for the label that counts as the good one."""
 
+    needs_classes = True
+
     def __init__(self, positive_label=1):
         self.positive_label = positive_label
 
@@ -91,6 +94,8 @@ class EqualizedOdds(Notion):
     array([[ 1., -1.,  0., -0.],
            [ 0., -0.,  1., -1.]])
     """
+
+    needs_classes = True
 
     def num_conditions(self, num_labels):
         return num_labels

@@ -6,14 +6,16 @@ the check of the rows, and the metrics of the progress bar. What is learned from
 """
 
 import warnings
+from types import SimpleNamespace
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from aranyani_tf.chunks import Chunks, Feed, RowRules, pad
-from aranyani_tf.forest import require_choice
+from aranyani_tf.arguments import require_choice
+from aranyani_tf.chunks import Chunks, Feed, pad
 from aranyani_tf.learners import is_labelled
+from aranyani_tf.rows import RowRules
 
 ON_BAD_ROWS = ("raise", "skip")
 SIZES = (1, 64, 4096)  # of a compiled chunk in predict_then_learn: few sizes, few compilations
@@ -21,6 +23,11 @@ SIZES = (1, 64, 4096)  # of a compiled chunk in predict_then_learn: few sizes, f
 
 class OnlineModel(keras.Model):
     """Base class of `Aranyani`."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        # Compiled functions: one set for rows that are all complete, one for rows with gaps.
+        self.functions = SimpleNamespace(all_known=False, learn={}, train={})
 
     def fit(self, x=None, y=None, batch_size=None, *, on_bad_rows=None, callbacks=None, **kwargs):
         """Learns from a stream, in order, and returns Keras's history.
@@ -34,9 +41,9 @@ class OnlineModel(keras.Model):
             on_bad_rows: "raise" or "skip"; None is the model's own setting.
             **kwargs: what Keras's `fit` takes: epochs, callbacks, verbose, validation_data, …
         """
-        for name in ("sample_weight", "class_weight", "validation_split"):
+        for name in ("sample_weight", "class_weight", "validation_split", "shuffle"):
             if kwargs.pop(name, None):
-                raise ValueError(f"{name} has no meaning for a stream")
+                raise ValueError(f"{name} has no meaning for a stream, which is learned in its order")
         if not self.compiled:
             self.compile()
         chunks = Chunks.of(x, y, size=batch_size)
@@ -44,7 +51,8 @@ class OnlineModel(keras.Model):
         self.set_all_known(chunks.all_known)
         callbacks = callbacks or []
         if self.record_gradients:
-            self.gradient_record.prepare(feed.size // self.samples_per_step, self.compute_dtype)
+            self.gradient_record.prepare(
+                feed.size // self.samples_per_step, self.learner.names, self.compute_dtype)
             recorder = keras.callbacks.LambdaCallback(
                 on_train_batch_end=lambda batch, logs: self.gradient_record.keep())
             callbacks = (callbacks if isinstance(callbacks, list) else [callbacks]) + [recorder]
@@ -142,7 +150,7 @@ class OnlineModel(keras.Model):
             piece = tuple(array[start : start + size] for array in rows)
             count = len(piece[0])
             if self.record_gradients:
-                self.gradient_record.prepare(size // k, self.compute_dtype)
+                self.gradient_record.prepare(size // k, self.learner.names, self.compute_dtype)
             predicted = self.learn_function()(*map(tf.constant, pad(piece, size)), tf.constant(count))
             outputs.append(predicted.numpy()[:count])
             if self.record_gradients:
@@ -150,12 +158,23 @@ class OnlineModel(keras.Model):
         return np.concatenate(outputs)
 
     def learn_function(self):
-        """`learn_and_score`, compiled; one for complete rows and one for rows with gaps."""
-        functions, key = self.loop.learn_functions, self.loop.all_known
-        if key not in functions:
-            functions[key] = tf.function(
+        """`learn_and_score`, compiled."""
+        functions = self.functions
+        if functions.all_known not in functions.learn:
+            functions.learn[functions.all_known] = tf.function(
                 self.learn_and_score, jit_compile=bool(self.jit_compile), autograph=False)
-        return functions[key]
+        return functions.learn[functions.all_known]
+
+    def set_all_known(self, all_known):
+        """Tells whether every row has its label and group: the loop is faster if that is sure."""
+        functions = self.functions
+        if functions.all_known != all_known:
+            functions.train[functions.all_known] = self.train_function
+            functions.all_known = all_known
+            self.train_function = functions.train.get(all_known)
+
+    def forget_functions(self):
+        self.functions.learn, self.functions.train = {}, {}
 
 
 def last_informative_row(labels, groups):

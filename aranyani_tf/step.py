@@ -73,7 +73,7 @@ class Step:
         return Outcome(
             outputs=trace.outputs, gradients=tuple(total), state=tuple(trace.state), memory=memory,
             update=self.update(memory, membership, labelled, fairness_weight),
-            task_loss=tf.reduce_sum(trace.losses * labelled),
+            task_loss=tf.reduce_sum(trace.losses),
             penalty=fairness_weight * tf.reduce_sum(self.penalty.value(gaps)),
             norms=self.norms(task, fairness))
 
@@ -118,8 +118,9 @@ class Step:
         gradients = self.learner.unpack(task) + self.learner.unpack(fairness)
         return tf.stack([tf.norm(gradient) for gradient in gradients])
 
-    def norm_names(self):
-        return [f"{part}_{name}" for part in ("task", "fairness") for name in self.learner.names]
+    @property
+    def num_norms(self):
+        return 2 * len(self.learner.names) if self.record_gradients else 0
 
 
 def missing_label(labels):

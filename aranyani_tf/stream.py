@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from aranyani_tf.chunks import Chunks, as_rows
+from aranyani_tf.chunks import Chunks
+from aranyani_tf.rows import as_rows
 
 
 class Stream:

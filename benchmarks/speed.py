@@ -157,7 +157,7 @@ def main():
     table = pd.DataFrame(records)[[
         "measure", "contender", "num_features", "height", "num_rows", "samples_per_second",
         "ratio_to_hoeffding_tree", "compile_seconds", "state_bytes", "compilations"]]
-    table = table.astype({name: "Int64" for name in ("num_rows", "state_bytes", "compilations")})
+    table = table.astype(dict.fromkeys(("num_rows", "state_bytes", "compilations"), "Int64"))
     arguments.output.parent.mkdir(exist_ok=True)
     temporary = arguments.output.with_suffix(".tmp")
     table.round({"samples_per_second": 0, "ratio_to_hoeffding_tree": 2, "compile_seconds": 2}).to_csv(

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from reference import Reference
 
 import aranyani_tf as ar
+from reference import Reference
 
 STEPS = 300
 
@@ -16,7 +16,8 @@ def stream_for(case, seed=0):
     num_labels, num_groups = case.get("num_labels", 2), case.get("num_groups", 2)
     groups = random.integers(0, num_groups, n)
     features = random.normal(size=(n, 5)).astype("float32") + 0.5 * groups[:, None].astype("float32")
-    scores = features @ random.normal(size=(5, max(num_labels, 2))) + random.normal(size=(n, max(num_labels, 2)))
+    width = max(num_labels, 2)
+    scores = features @ random.normal(size=(5, width)) + random.normal(size=(n, width))
     labels = scores[:, 0].astype("float32") if num_labels == 1 else scores.argmax(1)
     if case.get("missing"):
         labels = np.where(random.random(n) < 0.1, np.nan if num_labels == 1 else -1, labels)

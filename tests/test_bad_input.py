@@ -51,16 +51,14 @@ SPOILT = ["nan", "infinity", "overflow", "label", "negative label", "fractional 
 def test_a_bad_row_is_named_and_nothing_is_touched(model, what, how):
     x, y, a = spoilt(what)
     before = [w.tobytes() for w in model.get_weights() + [v.numpy() for v in model.optimizer.variables]]
+    batch = ({"features": x, "group": a}, y)
+    learn = {
+        "stream": lambda: model.fit(ar.Stream(x, y, a), verbose=0),
+        "arrays": lambda: model.fit(*batch, batch_size=10, verbose=0),
+        "dataset": lambda: model.fit(tf.data.Dataset.from_tensor_slices(batch).batch(40), verbose=0),
+        "predict_then_learn": lambda: model.predict_then_learn(x, y, a)}
     with pytest.raises(ValueError, match="row 17"):
-        if how == "stream":
-            model.fit(ar.Stream(x, y, a), verbose=0)
-        elif how == "arrays":
-            model.fit({"features": x, "group": a}, y, batch_size=10, verbose=0)
-        elif how == "dataset":
-            model.fit(tf.data.Dataset.from_tensor_slices(({"features": x, "group": a}, y)).batch(40),
-                      verbose=0)
-        else:
-            model.predict_then_learn(x, y, a)
+        learn[how]()
     after = [w.tobytes() for w in model.get_weights() + [v.numpy() for v in model.optimizer.variables]]
     assert before == after
 

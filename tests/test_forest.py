@@ -4,11 +4,10 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from reference import path
 
 import aranyani_tf as ar
-from aranyani_tf.constraints import leaf_jacobian
-from aranyani_tf.forest import leaf_probabilities_by_levels
+from aranyani_tf.routing import leaf_jacobian, leaf_probabilities_by_levels
+from reference import path
 
 
 def layers(height, **settings):
@@ -123,7 +122,7 @@ def test_initial_weights_follow_their_distributions_and_their_seed():
     assert abs(kernel.mean()) < 0.02 and abs(kernel.std() - 1) < 0.02
     assert abs(bias.mean()) < 0.1 and abs(bias.std() - 1) < 0.1
     assert leaf_logits.min() >= 0 and leaf_logits.max() <= 1 and abs(leaf_logits.mean() - 0.5) < 0.03
-    for mine, same, different in zip(layer.get_weights(), again.get_weights(), other.get_weights(), strict=True):
+    for mine, same, different in zip(*(each.get_weights() for each in (layer, again, other)), strict=True):
         assert mine.tobytes() == same.tobytes() != different.tobytes()
 
 

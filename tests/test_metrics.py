@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 from fairlearn.metrics import (
-    demographic_parity_difference, equal_opportunity_difference, equalized_odds_difference)
+    demographic_parity_difference,
+    equal_opportunity_difference,
+    equalized_odds_difference,
+)
 from sklearn.metrics import accuracy_score
 
 from aranyani_tf import metrics

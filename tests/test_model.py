@@ -21,7 +21,7 @@ def stream():
 
 
 def state_of(model):
-    return [w for w in model.get_weights()] + [v.numpy() for v in model.optimizer.variables]
+    return model.get_weights() + [v.numpy() for v in model.optimizer.variables]
 
 
 def assert_same(first, second):
@@ -217,7 +217,7 @@ def test_an_encoder_learns_from_the_task_gradient(stream, tmp_path):
     model.fit(stream, verbose=0)
     model.save(tmp_path / "encoded.keras")
     loaded = keras.saving.load_model(tmp_path / "encoded.keras")
-    np.testing.assert_array_equal(loaded.predict(stream.features, verbose=0), model.predict(stream.features, verbose=0))
+    np.testing.assert_array_equal(*(m.predict(stream.features, verbose=0) for m in (loaded, model)))
 
 
 def test_gradient_norms_are_recorded_along_the_stream(stream):

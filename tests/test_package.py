@@ -11,8 +11,9 @@ import tensorflow as tf
 
 import aranyani_tf as ar
 
-ORDER = ["forest", "layout", "notions", "penalties", "learners", "statistics", "constraints", "step",
-         "gradient_record", "metrics", "chunks", "stream", "online", "model", "datasets"]
+ORDER = ["arguments", "routing", "forest", "layout", "notions", "penalties", "learners", "statistics",
+         "constraints", "step", "loop", "gradient_record", "metrics", "rows", "chunks", "stream", "online",
+         "model", "datasets"]
 
 
 def test_a_module_imports_only_from_those_before_it():
