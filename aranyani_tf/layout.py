@@ -49,13 +49,6 @@ def with_constant(features):
     return tf.concat([features, tf.ones_like(features[..., :1])], axis=-1)
 
 
-def rows_times(inputs, matrix):
-    """(batch, input) · (input, slot) → (batch, slot)."""
-    if inputs.shape[0] == 1 and inputs.shape[1] <= 32:  # too little work for a call to matmul
-        return tf.reduce_sum(inputs[:, :, None] * matrix, axis=1)
-    return tf.matmul(inputs, matrix)
-
-
 def sum_of_outer(inputs, per_slot):
     """Σ_batch x ⊗ u: (batch, input), (batch, ..., slot) → (..., input, slot)."""
     if inputs.shape[0] == 1:  # an outer product fuses with what uses it, a matmul does not

@@ -102,7 +102,7 @@ class ForestTrace:
                     self.encoder_weights, state, inputs, training=True)
             inputs = layout.with_constant(self.encoded)
         self.inputs = inputs  # (batch, input)
-        self.slots = layout.rows_times(inputs, matrix)  # (batch, slot): z = w·x + b
+        self.slots = tf.matmul(inputs, matrix)  # (batch, slot): z = w·x + b
         # One copy of the leaves for each sample makes their gradients come out per sample.
         self.leaf_logits = tf.repeat(leaf_logits[None], inputs.shape[0], axis=0)
         with tf.GradientTape(persistent=True) as self.tape:

@@ -26,8 +26,8 @@ class TrainingLoop:
 
         Returns:
             outputs (row, label), what was predicted for each row before learning from it;
-            records (step, record): task loss, penalty, and the gradients' norms if asked for;
-            num_steps, how many of the steps were taken.
+            norms (step, norm) of the gradients, if the step records them;
+            penalty, λ Σ H(F) at the end.
         """
         step, learner, k = self.step, self.step.learner, self.samples_per_step
         inputs, labels, groups = (
@@ -35,7 +35,7 @@ class TrainingLoop:
                 (learner.prepare(features), 0), (labels, missing_label(labels)), (groups, -1)))
         num_steps, size = (num_rows + k - 1) // k, tf.shape(labels)[0]
 
-        def body(index, memory, outputs, records):
+        def body(index, memory, outputs, norms):
             outcome = step(
                 [variable.value for variable in learner.variables],
                 [variable.value for variable in learner.state], memory, fairness_weight,
@@ -43,19 +43,20 @@ class TrainingLoop:
             move(optimizer, learner.variables, outcome.gradients, outcome.update)
             for variable, value in zip(learner.state, outcome.state, strict=True):
                 variable.assign(value)
-            record = tf.concat([[outcome.task_loss, outcome.penalty], outcome.norms], axis=0)
-            return (index + 1, outcome.memory, outputs.write(index, outcome.outputs),
-                    records.write(index, record))
+            if step.record_gradients:
+                norms = norms.write(index, outcome.norms)
+            return index + 1, outcome.memory, outputs.write(index, outcome.outputs), norms
 
         learner.load()
-        _, memory, outputs, records = tf.while_loop(
+        _, memory, outputs, norms = tf.while_loop(
             lambda index, *_: index < num_steps, body,
             (tf.constant(0), self.statistics.read(),
              tf.TensorArray(inputs.dtype, size, element_shape=(k, step.num_labels)),
-             tf.TensorArray(inputs.dtype, size, element_shape=(2 + step.num_norms,))))
+             tf.TensorArray(inputs.dtype, size, element_shape=(step.num_norms,))))
         learner.store()
         self.statistics.write(memory)
-        return tf.reshape(outputs.stack(), (-1, step.num_labels)), records.stack(), num_steps
+        return (tf.reshape(outputs.stack(), (-1, step.num_labels)), norms.stack(),
+                step.penalty_of(memory, fairness_weight))
 
 
 def move(optimizer, variables, gradients, update):

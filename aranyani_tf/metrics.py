@@ -136,3 +136,17 @@ class RegressionPrequential(keras.metrics.Metric):
         results = {"mean_squared_error": ratio(self.errors.value[0], self.errors.value[1]),
                    "demographic_parity": soft_demographic_parity(sums, count)}
         return {name: tf.cast(value, tf.float32) for name, value in results.items()}
+
+
+class Latest(keras.metrics.Metric):
+    """The last value that it was given."""
+
+    def __init__(self, name="latest", **kwargs):
+        super().__init__(name=name, **kwargs)
+        self.last = self.add_variable((), "zeros", name="last")
+
+    def update_state(self, value):
+        self.last.assign(tf.cast(value, self.last.dtype))
+
+    def result(self):
+        return self.last.value

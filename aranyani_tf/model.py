@@ -12,9 +12,9 @@ from aranyani_tf import constraints, notions, penalties
 from aranyani_tf.arguments import require_choice, require_whole
 from aranyani_tf.forest import ObliqueForest, get_activation
 from aranyani_tf.gradient_record import GradientRecord
-from aranyani_tf.learners import ForestLearner, KerasLearner, is_labelled
+from aranyani_tf.learners import ForestLearner, KerasLearner
 from aranyani_tf.loop import TrainingLoop
-from aranyani_tf.metrics import Prequential, RegressionPrequential
+from aranyani_tf.metrics import Latest, Prequential, RegressionPrequential
 from aranyani_tf.online import ON_BAD_ROWS, OnlineModel
 from aranyani_tf.statistics import CellStatistics
 from aranyani_tf.step import Step
@@ -97,7 +97,7 @@ class Aranyani(OnlineModel):
         self.prequential = (RegressionPrequential(num_groups) if regression
                             else Prequential(num_labels, num_groups))
         self.task_loss = keras.metrics.Mean("task_loss")
-        self.fairness_penalty = keras.metrics.Mean("fairness_penalty")
+        self.fairness_penalty = Latest("fairness_penalty")
         self.gradient_record = GradientRecord()
         # Not a Keras weight, so that copying weights between models does not copy λ.
         self._fairness_weight = tf.Variable(0.0, dtype=self.compute_dtype, trainable=False)
@@ -176,22 +176,15 @@ class Aranyani(OnlineModel):
             wait_for_all_groups=self.wait_for_all_groups, decay=self.decay,
             record_gradients=self.record_gradients, all_known=self.functions.all_known)
         loop = TrainingLoop(step, self.statistics, self.samples_per_step)
-        outputs, records, num_steps = loop.walk(
+        outputs, norms, penalty = loop.walk(
             self.optimizer, self._fairness_weight, features, labels, groups, num_rows)
-        self.report(records, labels, num_steps)
+        self.fairness_penalty.update_state(penalty)
+        if self.record_gradients:
+            self.gradient_record.write(norms, -(-num_rows // self.samples_per_step))
         return outputs
 
-    def report(self, records, labels, num_steps):
-        """Adds a chunk's losses to the metrics; `records` is (step, record)."""
-        num_labelled = tf.reduce_sum(tf.cast(is_labelled(labels), records.dtype))
-        steps = tf.cast(num_steps, records.dtype)
-        task_loss, penalty = tf.reduce_sum(records[:, 0]), tf.reduce_sum(records[:, 1])
-        self.task_loss.update_state(tf.math.divide_no_nan(task_loss, num_labelled), num_labelled)
-        self.fairness_penalty.update_state(tf.math.divide_no_nan(penalty, steps), steps)
-        if self.record_gradients:
-            self.gradient_record.write(records[:, 2:], num_steps)
-
     def get_metrics_result(self):
+        """The metrics so far; the loss is the mean task loss and the penalty as it stands."""
         results = super().get_metrics_result()
         return results | {"loss": results["task_loss"] + results["fairness_penalty"]}
 

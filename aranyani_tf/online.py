@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from aranyani_tf.arguments import require_choice
 from aranyani_tf.chunks import Chunks, Feed, pad
-from aranyani_tf.learners import is_labelled
+from aranyani_tf.learners import is_labelled, losses
 from aranyani_tf.rows import RowRules
 
 ON_BAD_ROWS = ("raise", "skip")
@@ -118,8 +118,9 @@ class OnlineModel(keras.Model):
     def score(self, labels, groups, outputs):
         """Adds rows to the prequential metrics, and to any metric given to `compile`."""
         self.prequential.update_state(labels, groups, outputs)
+        known = tf.cast(is_labelled(labels), outputs.dtype)
+        self.task_loss.update_state(losses(outputs, labels), known)
         if self._compile_metrics is not None:
-            known = tf.cast(is_labelled(labels), outputs.dtype)
             self._compile_metrics.update_state(
                 tf.where(is_labelled(labels), labels, tf.zeros_like(labels)), outputs, known)
 

@@ -21,8 +21,6 @@ class Outcome(NamedTuple):
     state: tuple  # the predictor's or encoder's non-trainable state
     memory: tuple  # the running means
     update: tf.Tensor  # whether the weights should move
-    task_loss: tf.Tensor  # summed over the labelled samples
-    penalty: tf.Tensor  # λ Σ H(F)
     norms: tf.Tensor  # (2·weight,), of the task's and the fairness gradient, if recorded
 
 
@@ -63,18 +61,14 @@ class Step:
 
         # Fairness gradient: λ Σ_c H′(F_c)·∇F_c, from the running means after this step's samples.
         memory, membership = self.remember(memory, trace, labels, groups)
-        contrasts = self.notion.contrasts(self.num_labels, self.num_groups)  # (constraint, cell)
-        gaps = self.gaps(memory, contrasts)  # (constraint, value)
-        slopes = fairness_weight * self.penalty.gradient(gaps)
-        coefficients = combine(contrasts.T, slopes)  # (cell, value)
+        slopes = fairness_weight * self.penalty.gradient(self.gaps(memory))  # (constraint, value)
+        coefficients = combine(self.contrasts.T, slopes)  # (cell, value)
         fairness = self.constraint.fairness_gradients(coefficients, memory.gradients)
 
         total = [t + f for t, f in zip(task, fairness, strict=False)] + task[len(fairness):]
         return Outcome(
             outputs=trace.outputs, gradients=tuple(total), state=tuple(trace.state), memory=memory,
             update=self.update(memory, membership, labelled, fairness_weight),
-            task_loss=tf.reduce_sum(trace.losses),
-            penalty=fairness_weight * tf.reduce_sum(self.penalty.value(gaps)),
             norms=self.norms(task, fairness))
 
     def remember(self, memory, trace, labels, groups):
@@ -93,8 +87,18 @@ class Step:
             memory = memory._replace(group_count=memory.group_count + tf.reduce_sum(arrived, axis=0))
         return memory, membership
 
-    def gaps(self, memory, contrasts):
+    @property
+    def contrasts(self):
+        """(constraint, cell)."""
+        return self.notion.contrasts(self.num_labels, self.num_groups)
+
+    def penalty_of(self, memory, fairness_weight):
+        """λ Σ H(F) of the running means as they stand."""
+        return fairness_weight * tf.reduce_sum(self.penalty.value(self.gaps(memory)))
+
+    def gaps(self, memory):
         """F, (constraint, value); 0 for a contrast with a cell that nobody was in yet."""
+        contrasts = self.contrasts
         seen = tf.reduce_all((memory.cell_count > 0)[None, :] | (contrasts == 0), axis=1)
         gaps = combine(contrasts, memory.values)
         return tf.where(seen[:, None], gaps, tf.zeros_like(gaps))
