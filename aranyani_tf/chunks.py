@@ -10,6 +10,8 @@ import tensorflow as tf
 
 from aranyani_tf.rows import as_rows
 
+SMALL = 2**30  # bytes of features that `Feed` copies as a whole
+
 
 class Chunks:
     """A stream in pieces; iterating gives ({"features": x, "group": a}, y), as Keras wants them.
@@ -91,8 +93,10 @@ class Feed:
         self.chunks, self.rules, self.size, self.on_bad_rows = chunks, rules, size, on_bad_rows
         self.error = None
         self.num_rows = None
+        self.all_good = False  # known to be so
         if chunks.arrays is not None:
             self.num_rows = sum(len(labels) for _, labels, _ in self.good_pieces(tell=False))
+            self.all_good = self.num_rows == chunks.num_rows
 
     def good_pieces(self, tell=True):
         """The pieces without their bad rows: skips and tells of them, or raises at the first."""
@@ -130,6 +134,21 @@ class Feed:
 
     def dataset(self):
         """The padded chunks as a tf.data.Dataset of ({"features", "group"}, labels)."""
+        options = tf.data.Options()
+        options.autotune.enabled = False  # it can double the time of a short epoch
+        small = self.all_good and self.chunks.arrays[0].nbytes <= SMALL
+        return (self.whole() if small else self.generated()).with_options(options)
+
+    def whole(self):
+        """The dataset of arrays that may be copied once: cheaper a chunk than a generator."""
+        rows = self.rules.good_rows(np.zeros(self.num_rows, bool), *self.rules.convert(*self.chunks.arrays))
+        padded = pad(rows, -(-self.num_rows // self.size) * self.size)
+        features, labels, groups = (
+            array.reshape(-1, self.size, *array.shape[1:]) for array in padded)
+        return tf.data.Dataset.from_tensor_slices(({"features": features, "group": groups}, labels))
+
+    def generated(self):
+        """The dataset of rows that come piece by piece, checked on the way."""
         rules = self.rules
         label_type = rules.dtype if rules.num_labels == 1 else "int32"
         signature = ({"features": tf.TensorSpec((self.size, rules.num_features), rules.dtype),
@@ -148,9 +167,7 @@ class Feed:
         if self.num_rows is not None:
             dataset = dataset.apply(
                 tf.data.experimental.assert_cardinality(-(-self.num_rows // self.size)))
-        options = tf.data.Options()
-        options.autotune.enabled = False  # it can double the time of a short epoch
-        return dataset.with_options(options)
+        return dataset
 
 
 def pad(rows, size):
