@@ -3,6 +3,7 @@
 A row with neither label nor group teaches nothing, so that is what a padding row is.
 """
 
+import itertools
 import warnings
 
 import numpy as np
@@ -52,7 +53,8 @@ class Chunks:
             return cls.of_arrays(*split_batch((x, y)), size=size or 4096)
         if y is not None or isinstance(x, np.ndarray):
             raise ValueError("the group is missing: pass {'features': x, 'group': a} as x, or a Stream")
-        return cls(lambda: (split_batch(batch) for batch in x), size=size or 4096)
+        pieces = map(split_batch, x) if iter(x) is x else None
+        return cls(lambda: map(split_batch, x) if pieces is None else pieces, size=size or 4096)
 
     def __iter__(self):
         for features, labels, groups in self.pieces():
@@ -62,6 +64,20 @@ class Chunks:
         if self.num_rows is None:
             raise TypeError("the length of this stream is not known")
         return -(-self.num_rows // self.size)
+
+    @property
+    def num_features(self):
+        """Width of the rows, from the first piece; an iterator that runs only once gets it back."""
+        if self.arrays is not None:
+            return self.arrays[0].shape[1]
+        pieces = self.pieces()
+        first = next(pieces, None)
+        if first is None:
+            raise ValueError("the stream is empty")
+        if self.pieces() is pieces:
+            rest = itertools.chain([first], pieces)
+            self.pieces = lambda: rest
+        return np.shape(first[0])[1]
 
     @property
     def all_known(self):

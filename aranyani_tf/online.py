@@ -56,8 +56,7 @@ class OnlineModel(keras.Model):
             recorder = keras.callbacks.LambdaCallback(
                 on_train_batch_end=lambda batch, logs: self.gradient_record.keep())
             callbacks = (callbacks if isinstance(callbacks, list) else [callbacks]) + [recorder]
-        if kwargs.get("validation_data") is not None and not isinstance(
-                kwargs["validation_data"], tf.data.Dataset):
+        if kwargs.get("validation_data") is not None:
             validation = kwargs["validation_data"]
             validation = validation if isinstance(validation, tuple) else (validation,)
             kwargs["validation_data"] = self.feed(Chunks.of(*validation), on_bad_rows).dataset()
@@ -77,9 +76,7 @@ class OnlineModel(keras.Model):
         """Checked chunks whose size is a whole number of steps; builds the model if need be."""
         on_bad_rows = on_bad_rows or self.on_bad_rows
         require_choice("on_bad_rows", on_bad_rows, ON_BAD_ROWS)
-        if chunks.arrays is None and not self.built:
-            raise ValueError("call model.build((None, num_features)) before fit on a dataset")
-        num_features = self.num_features if self.built else chunks.arrays[0].shape[1]
+        num_features = self.num_features if self.built else chunks.num_features
         rules = RowRules(num_features, self.num_labels, self.num_groups, self.compute_dtype,
                          chunks.feature_names)
         steps = max(chunks.size // self.samples_per_step, 1)

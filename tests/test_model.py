@@ -69,13 +69,11 @@ def test_how_the_stream_is_cut_into_chunks_changes_nothing(stream, samples_per_s
         model = ar.Aranyani(**SMALL, samples_per_step=samples_per_step)
         model.fit(stream.chunks(size), verbose=0)
         models.append(model)
-    dataset = ar.Aranyani(**SMALL, samples_per_step=samples_per_step)
-    dataset.build((None, 4))
-    dataset.fit(tf.data.Dataset.from_tensor_slices(
-        ({"features": stream.features, "group": stream.groups}, stream.labels)).batch(33), verbose=0)
-    arrays = ar.Aranyani(**SMALL, samples_per_step=samples_per_step)
-    arrays.fit({"features": stream.features, "group": stream.groups}, stream.labels, verbose=0)
-    for other in (*models[1:], dataset, arrays):
+    whole = ({"features": stream.features, "group": stream.groups}, stream.labels)
+    for source in (whole, (tf.data.Dataset.from_tensor_slices(whole).batch(33),), (iter(stream.chunks(50)),)):
+        models.append(ar.Aranyani(**SMALL, samples_per_step=samples_per_step))
+        models[-1].fit(*source, verbose=0)
+    for other in models[1:]:
         for mine, theirs in zip(state_of(models[0]), state_of(other), strict=True):
             np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-6)
 
