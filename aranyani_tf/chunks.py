@@ -45,7 +45,7 @@ class Chunks:
         """Whatever `fit` was given: a Stream, chunks, arrays, a dataset or an iterable of batches."""
         if isinstance(x, Chunks):
             return x
-        if hasattr(x, "chunks"):
+        if callable(getattr(x, "chunks", None)):
             return x.chunks(size or 4096)
         if isinstance(x, dict):
             if y is None:
@@ -85,8 +85,7 @@ class Chunks:
         if self.arrays is None:
             return False
         _, labels, groups = self.arrays
-        missing = np.isnan(labels) if labels.dtype.kind == "f" else labels < 0
-        return not (missing.any() or (groups < 0).any())
+        return bool((labels >= 0).all() and (groups >= 0).all())
 
 
 def split_batch(batch):

@@ -81,8 +81,8 @@ class OnlineModel(keras.Model):
                          chunks.feature_names)
         steps = max(chunks.size // self.samples_per_step, 1)
         feed = Feed(chunks, rules, size=steps * self.samples_per_step, on_bad_rows=on_bad_rows)
-        if not self.built:
-            self.build((None, num_features))
+        if not self.built:  # by a call, since Keras exports only what was called
+            self(np.zeros((1, num_features), self.compute_dtype))
         return feed
 
     def with_clear_errors(self, feed, run):

@@ -294,6 +294,23 @@ def test_evaluate_and_validation_do_not_learn(stream):
     assert history["val_accuracy"][0] == pytest.approx(result["accuracy"])
 
 
+def test_missing_labels_may_come_as_floats(stream):
+    labels = np.where(np.arange(len(stream)) % 3 == 0, -1, stream.labels)
+    whole, floats = ar.Aranyani(**SMALL, fairness_weight=0.0), ar.Aranyani(**SMALL, fairness_weight=0.0)
+    whole.fit(ar.Stream(stream.features, labels, stream.groups), verbose=0)
+    floats.fit(ar.Stream(stream.features, labels.astype("float32"), stream.groups.astype("float64")), verbose=0)
+    assert_same(whole, floats)
+
+
+def test_the_predicting_part_can_be_exported(stream, tmp_path):
+    model = ar.Aranyani(**SMALL)
+    model.fit(stream, verbose=0)
+    model.export(tmp_path / "served", verbose=False)
+    served = tf.saved_model.load(tmp_path / "served")
+    np.testing.assert_allclose(
+        served.serve(stream.features[:9]), model.predict(stream.features[:9], verbose=0), atol=1e-6)
+
+
 def test_the_group_is_never_needed_to_predict(stream):
     model = ar.Aranyani(**SMALL)
     model.fit(stream, verbose=0)
