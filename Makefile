@@ -3,13 +3,15 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
+EVERYTHING := $(VENV)/.installed-everything
+PIP_INSTALL := $(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint benchmark clean
+.PHONY: help setup everything data table1 embeddings wiki_toxicity test lint benchmark clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z0-9_-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9_]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(INSTALLED)  ## make .venv and install the project with the tested versions
 
@@ -17,13 +19,31 @@ $(INSTALLED): setup.py pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Python 3.11 or newer is needed; try: make PYTHON=python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[baselines,test]'
+	$(PIP_INSTALL) '.[baselines]'
 	@touch $@
 
-test: setup lint  ## lint, then all tests, docstring and README examples
+everything: $(EVERYTHING)  ## setup, and what tests and embeddings need besides (torch, transformers, …)
+
+$(EVERYTHING): $(INSTALLED)
+	$(PIP_INSTALL) '.[baselines,embeddings,test]'
+	@touch $@
+
+data: setup  ## rebuild the shipped tables from their sources, and check them
+	$(RUN) reproduce/data.py
+
+table1: setup  ## the paper's Table 1 -> results/table1.csv
+	$(RUN) reproduce/table1.py $(ARGS)
+
+embeddings: everything  ## CelebA by CLIP and CivilComments by Instructor (a network, some hours); ARGS=--help
+	$(RUN) -m aranyani_tf.embeddings $(ARGS)
+
+wiki_toxicity: everything  ## make the shipped Wikipedia comments again, and compare (about an hour)
+	$(RUN) reproduce/wiki_toxicity.py $(ARGS)
+
+test: lint  ## lint, then all tests, docstring and README examples
 	$(RUN) -m pytest
 
-lint: setup  ## ruff
+lint: everything  ## ruff
 	$(RUN) -m ruff check .
 
 benchmark: setup  ## speed against River and plain Keras -> results/benchmark.csv

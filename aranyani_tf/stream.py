@@ -2,8 +2,11 @@
 
 import numpy as np
 
+from aranyani_tf.arguments import require_choice
 from aranyani_tf.chunks import Chunks
 from aranyani_tf.rows import as_rows
+from aranyani_tf.tables import Table
+from aranyani_tf.tabular import rows_of_table
 
 
 class Stream:
@@ -15,6 +18,7 @@ class Stream:
             NaN for missing ones (regression).
         groups: (n,), whole numbers from 0, −1 where the group is missing.
         name, feature_names, label_names, group_names: for people; messages use them.
+        report: what was done with each column of the table that the rows come from, as a data frame.
 
     >>> stream = Stream([[0.1, 2.0], [0.3, 4.0], [0.5, 6.0]], [0, 1, 1], [1, 0, 1], name="toy")
     >>> stream
@@ -24,11 +28,11 @@ class Stream:
     """
 
     def __init__(self, features, labels, groups, *, name="stream", feature_names=None,
-                 label_names=None, group_names=None):
+                 label_names=None, group_names=None, report=None):
         self.features, self.labels, self.groups = as_rows(features, labels, groups)
         if np.array_equal(self.groups, np.round(self.groups)):
             self.groups = self.groups.astype(np.int32, copy=False)
-        self.name = name
+        self.name, self.report = name, report
         self.feature_names, self.label_names, self.group_names = (
             None if names is None else tuple(names)
             for names in (feature_names, label_names, group_names))
@@ -36,6 +40,60 @@ class Stream:
             raise ValueError(f"the stream {name!r} is empty")
         if self.feature_names is not None and len(self.feature_names) != self.num_features:
             raise ValueError(f"{len(self.feature_names)} feature names for {self.num_features} features")
+
+    @classmethod
+    def from_dataframe(cls, frame, *, label, group, preprocessing="one_hot", exclude=(), categorical=(),
+                       drop_group=False, scale=True, num_labels=2, num_groups=2, on_empty_cells="raise",
+                       max_categories=1000, name="data frame"):
+        """The rows of a data frame, in its order; `stream.report` tells what became of each column.
+
+        Args:
+            label, group: names of the columns that hold y and the protected attribute. Their values
+                become 0, 1, … in sorted order.
+            preprocessing: "one_hot", "standardized" or "online"; see `aranyani_tf.preprocessing`.
+            exclude: columns that are not features.
+            categorical: columns of numbers that are categories in truth; texts are so anyway.
+            drop_group: leaves the group's column out of the features.
+            scale: False leaves numbers as they are.
+            num_labels, num_groups: how many values those columns have; None takes what comes, and
+                num_labels=1 is regression.
+            on_empty_cells: "raise", or "skip" to leave out the rows that have one.
+            max_categories: a column with more is refused; it may be a name.
+
+        >>> import pandas as pd
+        >>> people = pd.DataFrame({"age": [30, 50, 40], "city": ["Pune", "Lima", "Pune"],
+        ...                        "sex": ["f", "m", "f"], "hired": ["no", "yes", "yes"]})
+        >>> stream = Stream.from_dataframe(people, label="hired", group="sex", drop_group=True)
+        >>> stream.feature_names
+        ('age', 'city=Lima', 'city=Pune')
+        >>> stream.report
+                   role        values              encoding
+        column
+        age     feature       numbers   z-score of all rows
+        city    feature  2 categories  one 0/1 feature each
+        sex       group         f / m                 codes
+        hired     label      no / yes                 codes
+        """
+        table = Table.of_frame(frame, f"the {name}", categorical=categorical, on_empty_cells=on_empty_cells)
+        return cls(**rows_of_table(
+            table, label=label, group=group, preprocessing=preprocessing, exclude=exclude, drop_group=drop_group,
+            scale=scale, num_labels=num_labels, num_groups=num_groups, max_categories=max_categories), name=name)
+
+    @classmethod
+    def from_csv(cls, path, *, label, group, separator=",", preprocessing="one_hot", exclude=(), categorical=(),
+                 drop_group=False, scale=True, num_labels=2, num_groups=2, on_empty_cells="raise",
+                 max_categories=1000):
+        """The rows of a CSV file with a header, as `from_dataframe` makes them.
+
+        The file is read in pieces, twice; features of more than 1 GiB go to a temporary file that is
+        removed with the stream. So files larger than the memory can be used. Which columns hold
+        numbers is settled by the first 16,384 rows.
+        """
+        table = Table.of_csv(path, separator=separator, categorical=categorical, on_empty_cells=on_empty_cells)
+        return cls(**rows_of_table(
+            table, label=label, group=group, preprocessing=preprocessing, exclude=exclude, drop_group=drop_group,
+            scale=scale, num_labels=num_labels, num_groups=num_groups, max_categories=max_categories),
+            name=str(path))
 
     @property
     def num_features(self):
@@ -61,7 +119,44 @@ class Stream:
             rows = slice(rows, rows + 1 or None)
         return Stream(self.features[rows], self.labels[rows], self.groups[rows], name=self.name,
                       feature_names=self.feature_names, label_names=self.label_names,
-                      group_names=self.group_names)
+                      group_names=self.group_names, report=self.report)
+
+    def shuffled(self, seed=0):
+        """The rows in a random order; the same seed gives the same order."""
+        return self[np.random.default_rng(seed).permutation(len(self))]
+
+    def adversarial(self, first="majority"):
+        """The paper's Appendix E: 90 % of one class, then all of the other, then the remaining 10 %.
+
+        Args:
+            first: "majority" or "minority", the label that opens and closes the stream. Rows of a
+                label keep their order.
+        """
+        require_choice("first", first, ("majority", "minority"))
+        counts = np.bincount(self.labels[self.labels >= 0], minlength=2)
+        if self.num_labels != 2 or not counts.all():
+            raise ValueError(f"an adversarial order needs rows of exactly two labels, got {counts.tolist()} rows")
+        opening = counts.argmax() if first == "majority" else counts.argmin()
+        own, other = (np.flatnonzero(self.labels == label) for label in (opening, 1 - opening))
+        cut = round(0.9 * len(own))
+        return self[np.concatenate([own[:cut], other, own[cut:]])]
+
+    def fraction(self, share, seed=None):
+        """The first `share` of the rows; with a seed, a random choice of as many, in their order."""
+        if not 0 < share <= 1:
+            raise ValueError(f"share must be above 0 and at most 1, got {share}")
+        count = max(round(share * len(self)), 1)
+        if seed is None:
+            return self[:count]
+        return self[np.sort(np.random.default_rng(seed).choice(len(self), count, replace=False))]
+
+    def held_out(self, share=0.1, seed=0):
+        """(stream, held out): a random `share` of the rows is set aside; both keep their order."""
+        if not 0 < share < 1:
+            raise ValueError(f"share must lie between 0 and 1, got {share}")
+        aside = np.zeros(len(self), bool)
+        aside[np.random.default_rng(seed).choice(len(self), max(round(share * len(self)), 1), replace=False)] = True
+        return self[~aside], self[aside]
 
     def chunks(self, size=4096):
         """The rows in pieces of `size`, as `Aranyani.fit` takes them."""

@@ -11,9 +11,10 @@ import tensorflow as tf
 
 import aranyani_tf as ar
 
-ORDER = ["arguments", "routing", "forest", "layout", "notions", "penalties", "learners", "statistics",
-         "constraints", "step", "loop", "gradient_record", "metrics", "rows", "chunks", "stream", "online",
-         "model", "datasets"]
+ORDER = ["arguments", "files", "routing", "forest", "layout", "notions", "penalties", "learners", "statistics",
+         "constraints", "step", "loop", "gradient_record", "metrics", "rows", "chunks", "preprocessing", "tables",
+         "tabular", "stream", "online",
+         "model", "embeddings", "datasets"]
 
 
 def test_a_module_imports_only_from_those_before_it():

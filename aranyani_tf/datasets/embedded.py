@@ -1,0 +1,29 @@
+"""Streams of embeddings that the user has made or been given."""
+
+import numpy as np
+
+from aranyani_tf.embeddings.cache import cache_folder, read_embeddings
+from aranyani_tf.stream import Stream
+
+
+def embedded_stream(name, embeddings, *, title, label_names, group_names, unit_length=True):
+    """The stream of a folder that `make embeddings` filled, or of an .npz file.
+
+    Args:
+        name: of the dataset, also of its folder in the user's cache.
+        embeddings: path, or None for that folder.
+        title: what messages call the dataset.
+        unit_length: scales each row to length 1, which the forest needs to learn well.
+    """
+    path = cache_folder(name) if embeddings is None else embeddings
+    try:
+        features, labels, groups = read_embeddings(path)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(
+            f"{title}: {error}. `make embeddings` makes them (with a network); or pass embeddings=PATH, a folder "
+            "that it made or an .npz file with the arrays features, labels and groups") from error
+    features = np.asarray(features, "float32")
+    if unit_length:
+        lengths = np.linalg.norm(features, axis=1, keepdims=True)
+        features /= np.where(lengths > 0, lengths, 1)
+    return Stream(features, labels, groups, name=name, label_names=label_names, group_names=group_names)

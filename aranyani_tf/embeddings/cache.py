@@ -1,0 +1,100 @@
+"""Embeddings on disk: three arrays and a manifest in a folder, or one .npz file.
+
+A folder has `features.npy` (float16), `labels.npy` and `groups.npy`, and `manifest.json`, which is
+written last and holds the hash of each: a folder without it is not finished.
+"""
+
+import json
+import os
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from aranyani_tf.files import sha256, whole_file
+
+ARRAYS = ("features", "labels", "groups")
+
+
+def cache_folder(name):
+    """Where the embeddings of a dataset are looked for, if nothing else is said.
+
+    `$ARANYANI_CACHE`, or the user's cache folder.
+    """
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(os.environ.get("ARANYANI_CACHE") or Path(home) / "aranyani_tf") / name
+
+
+def write_array(path, array):
+    with whole_file(path) as file:
+        np.save(file, array, allow_pickle=False)
+
+
+def read_array(path):
+    """A memory-mapped array; a file that is cut short or no array is refused."""
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise ValueError(f"{path} is damaged or no NumPy file ({error}); remove it and make it again") from error
+
+
+def write_manifest(folder, facts):
+    """Finishes a folder: the facts, the row count and the hash of each array."""
+    folder = Path(folder)
+    hashes = {name: sha256(folder / f"{name}.npy") for name in ARRAYS}
+    with whole_file(folder / "manifest.json", "w") as file:
+        json.dump({**facts, "sha256": hashes}, file, indent=2)
+
+
+def read_manifest(folder):
+    path = Path(folder) / "manifest.json"
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path} is damaged ({error}); remove the folder and make it again") from error
+
+
+def read_embeddings(path):
+    """(features, labels, groups) of a finished folder or an .npz file, checked."""
+    path = Path(path)
+    if path.is_dir():
+        arrays = read_folder(path)
+    elif path.is_file():
+        arrays = read_npz(path)
+    else:
+        raise FileNotFoundError(f"no embeddings at {path}")
+    features, labels, groups = arrays
+    if features.ndim != 2 or features.dtype.kind != "f":
+        raise ValueError(f"the features of {path} must be (rows, features) of floats, got {features.dtype} "
+                         f"of shape {features.shape}")
+    for name, column in (("labels", labels), ("groups", groups)):
+        if column.shape != (len(features),):
+            raise ValueError(f"{path} has {len(features):,} rows of features, but {name} of shape {column.shape}")
+    return arrays
+
+
+def read_folder(folder):
+    if not (folder / "manifest.json").is_file():
+        raise FileNotFoundError(f"{folder} has no manifest.json: the embeddings there are not finished; "
+                                "`make embeddings` goes on where it stopped")
+    manifest = read_manifest(folder)
+    for name in ARRAYS:
+        file = folder / f"{name}.npy"
+        if not file.is_file():
+            raise FileNotFoundError(f"{file} is missing; remove the folder and make it again")
+        if sha256(file) != manifest["sha256"][name]:
+            raise ValueError(f"{file} is damaged: its sha256 is not the one in manifest.json; remove the folder "
+                             "and make it again")
+    return tuple(read_array(folder / f"{name}.npy") for name in ARRAYS)
+
+
+def read_npz(path):
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            missing = [name for name in ARRAYS if name not in archive]
+            if missing:
+                raise ValueError(f"it has no array {', '.join(missing)}; it has {', '.join(archive.files)}")
+            return tuple(archive[name] for name in ARRAYS)
+    except (ValueError, EOFError, OSError, AttributeError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path} cannot be used as embeddings, a .npz file of features, labels and groups: "
+                         f"{error}") from error

@@ -1,0 +1,30 @@
+"""Images → CLIP's image embeddings (Radford et al., 2021), as the paper uses them for CelebA."""
+
+import numpy as np
+
+from aranyani_tf.embeddings.weights import load_weights
+
+MODEL = "openai/clip-vit-base-patch32"  # the paper names no size; this is CLIP's most used one
+
+
+class ClipEncoder:
+    """Callable on a list of images (height, width, 3; uint8), gives (image, feature).
+
+    Args:
+        model: id on the model hub, or a folder with the same files.
+        revision: of the hub's repository, for exactness.
+    """
+
+    def __init__(self, model=MODEL, revision=None):
+        import torch
+        from transformers import AutoImageProcessor, CLIPVisionModelWithProjection
+
+        self.torch = torch
+        self.processor = load_weights(AutoImageProcessor.from_pretrained, model, revision)
+        self.model = load_weights(CLIPVisionModelWithProjection.from_pretrained, model, revision).eval()
+        self.facts = {"encoder": str(model), "revision": revision, "prompt": None}
+
+    def __call__(self, images):
+        pixels = self.processor(images=[np.asarray(image) for image in images], return_tensors="pt")
+        with self.torch.inference_mode():
+            return self.model(**pixels).image_embeds.numpy()

@@ -1,0 +1,34 @@
+"""Texts → sentence embeddings; Instructor (Su et al., 2023) with the paper's prompt for CivilComments."""
+
+from aranyani_tf.embeddings.weights import load_weights
+
+MODEL = "hkunlp/instructor-large"  # the paper names no size; all have 768 features
+PROMPT = "Represent a toxicity comment for classifying its toxicity as toxic or non-toxic: "
+
+
+class TextEncoder:
+    """Callable on a list of texts, gives (text, feature) of unit length.
+
+    Args:
+        model: id on the model hub, or a folder with the same files; any sentence-transformers model.
+        revision: of the hub's repository, for exactness.
+        prompt: what is put before each text, and left out of the pooling, as Instructor was trained.
+        max_tokens: longer texts are cut; None leaves it to the model.
+    """
+
+    def __init__(self, model=MODEL, revision=None, prompt=PROMPT, max_tokens=None):
+        from sentence_transformers import SentenceTransformer
+
+        self.prompt = prompt
+        self.model = load_weights(SentenceTransformer, model, revision)
+        if prompt:
+            # The library does this by itself only for the exact hub ids, not for a folder.
+            self.model.set_pooling_include_prompt(False)
+        if max_tokens:
+            self.model.max_seq_length = max_tokens
+        self.facts = {"encoder": str(model), "revision": revision, "prompt": prompt, "max_tokens": max_tokens}
+
+    def __call__(self, texts):
+        # It sorts the texts by length and pads within small batches: many texts a call cost less.
+        return self.model.encode(texts, prompt=self.prompt, normalize_embeddings=True, batch_size=16,
+                                 show_progress_bar=False)

