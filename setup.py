@@ -13,11 +13,12 @@ setup(
     packages=[*find_packages(include=["aranyani_tf", "aranyani_tf.*"]), "aranyani_tf.data"],
     package_dir={"aranyani_tf.data": "data"},  # the wheel carries the data that a checkout has beside the package
     package_data={"aranyani_tf.data": ["*.parquet", "*.npz", "README.md"]},
-    install_requires=["tensorflow>=2.21", "keras>=3.15", "numpy>=2.0", "pandas>=2.2", "pyarrow>=15"],
+    install_requires=["tensorflow>=2.21", "keras>=3.15", "numpy>=2.0", "pandas>=2.2", "pyarrow>=15",
+                      "tqdm>=4.60"],
     extras_require={
         "baselines": ["river>=0.26"],
-        "embeddings": ["tensorflow-datasets>=4.9.7", "torch>=2.6", "transformers>=5", "sentence-transformers>=5",
-                       "pillow>=10", "tqdm>=4.60"],
+        "embeddings": ["tensorflow-datasets>=4.9.7", "importlib-resources", "torch>=2.6", "transformers>=5", "sentence-transformers>=5",
+                       "pillow>=10"],
         "test": ["fairlearn>=0.13", "hypothesis>=6.100", "pytest>=8", "pytest-xdist>=3.6", "ruff>=0.9",
                  "scikit-learn>=1.5", "setuptools>=77", "wheel"],
     },

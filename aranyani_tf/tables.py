@@ -90,8 +90,8 @@ class Table:
                 if wrong.any():
                     row = int(np.argmax(wrong))
                     raise ValueError(
-                        f"row {start + row:,} of {self.source}: column {name!r} is {piece[name].iloc[row]!r}, not "
-                        f"a finite number; mend it, or pass categorical=[{name!r}] if it holds categories")
+                        f"row {start + row:,} of {self.source}: column {name!r} is {str(piece[name].iloc[row])!r}, "
+                        f"not a finite number; mend it, or pass categorical=[{name!r}] if it holds categories")
                 piece = piece.assign(**{name: numbers})
         bad = empty.any(axis=1)
         if bad.any() and self.on_empty_cells == "raise":

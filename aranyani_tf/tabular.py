@@ -9,6 +9,7 @@ import tempfile
 
 import numpy as np
 import pandas as pd
+from tqdm import tqdm
 
 from aranyani_tf.preprocessing import TableEncoder
 
@@ -69,7 +70,7 @@ def rows_of_table(table, *, label, group, preprocessing, exclude, drop_group, sc
     used = list(dict.fromkeys([*columns, group, label]))
 
     num_rows = 0
-    for piece in table.pieces(used):
+    for piece in with_progress(table.pieces(used), f"looking through {table.source}"):
         num_rows += len(piece)
         encoder.observe(piece)
         for codes in filter(None, (labels, groups)):
@@ -84,7 +85,7 @@ def rows_of_table(table, *, label, group, preprocessing, exclude, drop_group, sc
             "labels": np.empty(num_rows, "float32" if labels is None else "int32"),
             "groups": np.empty(num_rows, "int32")}
     start = 0
-    for piece in table.pieces(used):
+    for piece in with_progress(table.pieces(used), f"reading {table.source}", num_rows):
         here = slice(start, start + len(piece))
         rows["features"][here] = encoder.encode(piece)
         rows["labels"][here] = piece[label] if labels is None else labels.encode(piece)
@@ -93,6 +94,14 @@ def rows_of_table(table, *, label, group, preprocessing, exclude, drop_group, sc
     return rows | {"feature_names": encoder.feature_names, "group_names": groups.names,
                    "label_names": labels and labels.names,
                    "report": report(table, encoder, label, group, labels, groups)}
+
+
+def with_progress(pieces, what, num_rows=None):
+    """The pieces, with a bar if they take longer than three seconds."""
+    with tqdm(desc=what, total=num_rows, unit="row", unit_scale=True, delay=3) as bar:
+        for piece in pieces:
+            yield piece
+            bar.update(len(piece))
 
 
 def empty_rows(num_rows, num_features):

@@ -18,8 +18,8 @@ def compas(preprocessing="released", drop_group=False):
     """ProPublica's two-year recidivism data, in the order in which the paper's authors stream it.
 
     Source: Larson, Mattu, Kirchner and Angwin, "How We Analyzed the COMPAS Recidivism Algorithm",
-    ProPublica, 2016 (`compas-scores-two-years.csv`), public court records of Broward County; published
-    for reuse. The file here has neither names nor dates nor case numbers.
+    ProPublica, 2016 (`compas-scores-two-years.csv`); public court records of Broward County, published
+    without a licence of its own. The file here has neither names nor dates nor case numbers.
     Size: 7,185 of 7,214 rows (29 without a charge description are left out), 10 features.
     Label: is_recid, 0 or 1 (48.0 %). Group: race, "All others" (0, 66.0 %) or "Caucasian" (1).
     Order: a shuffled 70 % of the file, then the other 30 % (scikit-learn's `train_test_split` with

@@ -11,14 +11,15 @@ from aranyani_tf.embeddings.instructor import PROMPT, TextEncoder
 from aranyani_tf.embeddings.job import embed
 from aranyani_tf.embeddings.sources import celeba_examples, civil_comments_examples
 
+DATASETS = ("celeba", "civil_comments")
+
 
 def arguments(argv):
     parser = argparse.ArgumentParser(
         prog="python -m aranyani_tf.embeddings", formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         description="Encode CelebA by CLIP and CivilComments by Instructor. An interrupted job goes on where it "
                     "stopped.")
-    parser.add_argument("datasets", nargs="*", choices=["celeba", "civil_comments", []], metavar="DATASET",
-                        help="celeba, civil_comments; both if none is named")
+    parser.add_argument("datasets", nargs="*", metavar="DATASET", help="celeba, civil_comments; both if none is named")
     parser.add_argument("--clip", default=CLIP, metavar="MODEL", help="hub id or local folder of CLIP")
     parser.add_argument("--instructor", default=INSTRUCTOR, metavar="MODEL", help="hub id or folder of Instructor")
     parser.add_argument("--revision", help="revision of the model on the hub")
@@ -26,21 +27,25 @@ def arguments(argv):
     parser.add_argument("--output", metavar="FOLDER", help="where the embeddings go; the user's cache if not given")
     parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--shard-size", type=int, default=2048, help="rows that are kept at a time")
-    return parser.parse_args(argv)
+    options = parser.parse_args(argv)
+    for name in options.datasets:
+        if name not in DATASETS:
+            parser.error(f"unknown dataset {name!r}; known are {', '.join(DATASETS)}")
+    return options
 
 
 def main(argv=None):
     options = arguments(argv)
     failed = False
-    for dataset in options.datasets or ["celeba", "civil_comments"]:
+    for dataset in options.datasets or DATASETS:
         folder = cache_folder(dataset) if options.output is None else f"{options.output}/{dataset}"
         try:
             if dataset == "celeba":
-                examples, num_rows = celeba_examples(options.data_dir)
                 encoder = ClipEncoder(options.clip, options.revision)
+                examples, num_rows = celeba_examples(options.data_dir)
             else:
-                examples, num_rows = civil_comments_examples(options.data_dir)
                 encoder = TextEncoder(options.instructor, options.revision, PROMPT)
+                examples, num_rows = civil_comments_examples(options.data_dir)
             manifest = embed(examples, encoder, folder, dataset=dataset, num_rows=num_rows,
                              batch_size=options.batch_size, shard_size=options.shard_size)
             print(f"{folder}: {manifest['num_rows']:,} rows of {manifest['num_features']} features")

@@ -18,10 +18,14 @@ class ClipEncoder:
     def __init__(self, model=MODEL, revision=None):
         import torch
         from transformers import AutoImageProcessor, CLIPVisionModelWithProjection
+        from transformers.utils import logging
 
         self.torch = torch
         self.processor = load_weights(AutoImageProcessor.from_pretrained, model, revision)
+        verbosity = logging.get_verbosity()
+        logging.set_verbosity_error()  # it would list every weight of the text side, which is not wanted here
         self.model = load_weights(CLIPVisionModelWithProjection.from_pretrained, model, revision).eval()
+        logging.set_verbosity(verbosity)
         self.facts = {"encoder": str(model), "revision": revision, "prompt": None}
 
     def __call__(self, images):

@@ -46,7 +46,7 @@ def embed(examples, encoder, folder, *, dataset, num_rows=None, batch_size=64, s
             features = []
             for start in range(0, len(inputs), batch_size):
                 batch = list(inputs[start : start + batch_size])
-                features.append(np.asarray(encoder(batch), "float16"))
+                features.append(checked(np.asarray(encoder(batch), "float16"), rows + start, dataset))
                 bar.update(len(batch))
             write_array(shards / f"labels-{done:05}.npy", np.array(labels, "int8"))
             write_array(shards / f"groups-{done:05}.npy", np.array(groups, "int8"))
@@ -58,6 +58,16 @@ def embed(examples, encoder, folder, *, dataset, num_rows=None, batch_size=64, s
     if rows == done * shard_size and num_rows is not None and rows < num_rows:
         raise ValueError(f"{dataset} ended after {rows:,} of {num_rows:,} rows")
     return finish(folder, shards, done, facts)
+
+
+def checked(features, start, dataset):
+    """The features, unless one is not finite in float16 or a row is nothing but zeros."""
+    useless = ~np.isfinite(features).all(axis=1) | ~features.any(axis=1)
+    if useless.any():
+        raise ValueError(f"the encoder gives nothing useful for row {start + int(np.argmax(useless)):,} of {dataset}: "
+                         "only zeros, or a value that is not finite. Is the prompt as long as the longest text that "
+                         "it takes?")
+    return features
 
 
 def begin(shards, facts, folder):

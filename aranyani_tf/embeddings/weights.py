@@ -14,7 +14,7 @@ def load_weights(load, model, revision):
     local = Path(model).is_dir()
     try:
         return load(str(model), **({} if local or revision is None else {"revision": revision}))
-    except (OSError, ValueError) as error:  # what transformers raises for absent or unreadable files
+    except (OSError, ValueError, RuntimeError) as error:  # absent, unreadable or unfitting files
         where = (f"the folder {model} lacks a file or has one that cannot be read" if local else
                  f"{model} is neither a local folder nor to be had from the model hub")
         raise OSError(

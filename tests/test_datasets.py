@@ -1,0 +1,143 @@
+"""The shipped datasets: the paper's rows, the named preprocessings against other programs, hashes."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import LabelEncoder, OneHotEncoder
+
+import aranyani_tf as ar
+from aranyani_tf.datasets import shipped
+from aranyani_tf.datasets.compas import FEATURES
+
+ROOT = Path(__file__).parents[1]
+
+
+def raw(name):
+    return pd.read_parquet(ROOT / "data" / f"{name}.parquet")
+
+
+def label_codes(frame):
+    """As the authors' released code does it."""
+    return frame.apply(lambda column: column if pd.api.types.is_numeric_dtype(column)
+                       else LabelEncoder().fit_transform(column.astype(str)))
+
+
+@pytest.mark.parametrize(("name", "leave_out", "group"), [
+    ("adult", ["income"], "gender"), ("census", ["income", "instance_weight"], "sex")])
+def test_released_preprocessing_is_label_codes_and_z_scores_of_the_whole_stream(name, leave_out, group):
+    coded = label_codes(raw(name))
+    expected = coded.drop(columns=leave_out)
+    expected = (expected - expected.mean()) / expected.std()
+    stream = ar.datasets.load(name)
+    np.testing.assert_allclose(stream.features, expected, atol=2e-5)
+    np.testing.assert_array_equal(stream.labels, coded["income"])
+    np.testing.assert_array_equal(stream.groups, coded[group])
+    assert stream.feature_names == tuple(expected.columns)
+    without = ar.datasets.load(name, drop_group=True)
+    assert without.feature_names == tuple(expected.columns.drop(group))
+
+
+def test_compas_comes_in_the_released_order_unscaled_and_without_names():
+    rows = raw("compas")
+    assert not {"name", "first", "last", "dob", "c_case_number"} & set(rows.columns)
+    train, test = train_test_split(rows, test_size=0.3, random_state=42)
+    rows = pd.concat([train, test]).dropna(subset=["c_charge_desc"])
+    rows["race"] = (rows["race"] == "Caucasian").astype(int)
+    expected = label_codes(rows[list(FEATURES)])
+    stream = ar.datasets.load("compas")
+    np.testing.assert_array_equal(stream.features, expected)
+    np.testing.assert_array_equal(stream.labels, rows["is_recid"])
+    np.testing.assert_array_equal(stream.groups, rows["race"])
+    scaled = ar.datasets.load("compas", preprocessing="standardized")
+    np.testing.assert_allclose(scaled.features, (expected - expected.mean()) / expected.std(), atol=1e-5)
+
+
+def test_one_hot_categories_are_scikit_learn_s():
+    rows = raw("adult")
+    categories = [name for name in rows if not pd.api.types.is_numeric_dtype(rows[name]) and name != "income"]
+    encoder = OneHotEncoder(sparse_output=False)
+    expected = pd.DataFrame(encoder.fit_transform(rows[categories]), columns=[
+        f"{name}={value}" for name, values in zip(categories, encoder.categories_, strict=True) for value in values])
+    stream = ar.datasets.load("adult", preprocessing="one_hot")
+    assert stream.num_features == 108
+    ours = pd.DataFrame(stream.features, columns=stream.feature_names)
+    pd.testing.assert_frame_equal(ours[expected.columns], expected.astype("float32"))
+    age = rows["age"]
+    np.testing.assert_allclose(ours["age"], (age - age.mean()) / age.std(), atol=1e-5)
+    assert ar.datasets.load("census", preprocessing="one_hot").num_features > 400
+
+
+def test_a_damaged_file_is_refused_by_its_hash(tmp_path, monkeypatch):
+    monkeypatch.setattr(shipped, "FOLDERS", (tmp_path,))
+    with pytest.raises(FileNotFoundError, match=r"adult.parquet is missing.*git checkout"):
+        ar.datasets.load("adult")
+    shutil.copy(ROOT / "data" / "adult.parquet", tmp_path)
+    assert len(ar.datasets.load("adult")) == 32_561
+    with open(tmp_path / "adult.parquet", "r+b") as file:
+        file.seek(1000)
+        file.write(b"x")
+    with pytest.raises(ValueError, match=r"adult.parquet is damaged.*make data"):
+        ar.datasets.load("adult")
+
+
+def test_the_readme_of_the_data_has_every_hash():
+    told = dict(re.findall(r"`([\w.]+)` \| `([0-9a-f]{64})`", (ROOT / "data" / "README.md").read_text()))
+    assert shipped.SHA256.items() <= told.items()
+
+
+def test_every_dataset_tells_its_source_licence_size_label_group_and_preprocessing():
+    for name in ar.datasets.names():
+        if name != "synthetic":
+            text = ar.datasets.LOADERS[name].__doc__
+            for word in ("Source:", "icence", "Size:", "Label:", "Group:", "Preprocessing:"):
+                assert word in text, (name, word)
+
+
+def test_an_installed_wheel_carries_the_data(tmp_path):
+    source = tmp_path / "source"
+    shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(".*", "build", "*.egg-info", "results"))
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", tmp_path, source], check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    subprocess.run([*pip, "install", "--no-deps", "--target", tmp_path / "site", wheel], check=True)
+    program = ("import aranyani_tf as ar; print(ar.__file__); print(ar.datasets.load('compas')); "
+               "print(ar.datasets.load('wiki_toxicity', groups='religion'))")
+    result = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True,
+                            env={"PYTHONPATH": str(tmp_path / "site")})
+    where, compas, comments = result.stdout.splitlines()
+    assert where.startswith(str(tmp_path / "site"))
+    assert compas == "Stream('compas', 7,185 rows, 10 features, 2 labels, 2 groups)"
+    assert comments == "Stream('wiki_toxicity_religion', 3,532 rows, 768 features, 2 labels, 2 groups)"
+
+
+def test_wikipedia_comments_can_be_learned_and_fairness_lowers_the_gap():
+    stream = ar.datasets.load("wiki_toxicity")
+    assert np.bincount(stream.labels).tolist() == [12_369, 1_631]
+    results = []
+    for fairness_weight in (0.0, 0.1):
+        model = ar.Aranyani(fairness_weight=fairness_weight, penalty=ar.Huber(linear_slope=1.0), seed=0)
+        history = model.fit(stream, verbose=0).history
+        results.append((history["accuracy"][-1], history["demographic_parity"][-1]))
+    (accuracy, gap), (fair_accuracy, fair_gap) = results
+    assert accuracy > 0.91 and gap > 0.1  # the majority class has 88.35 %
+    assert fair_accuracy > 0.89 and fair_gap < 0.09
+
+
+def test_table_1_is_the_paper_s(tmp_path):
+    result = subprocess.run([sys.executable, ROOT / "reproduce" / "table1.py", "--output", tmp_path / "t.csv"],
+                            capture_output=True, text=True, env={"ARANYANI_CACHE": str(tmp_path)})
+    assert result.returncode == 0, result.stderr
+    table = pd.read_csv(tmp_path / "t.csv").set_index("dataset")
+    assert table["rows"].to_dict() == {"adult": 32_561, "census": 199_523, "compas": 7_185, "wiki_toxicity": 14_000}
+    for name in ("adult", "census", "compas"):
+        for part in ("label", "group"):
+            ours, paper = (table.loc[name, f"{prefix}majority_{part}_percent"] for prefix in ("", "paper_"))
+            assert round(ours, 1) == paper
+    assert "75.9/24.1  (75.9/24.1)" in result.stdout and "celeba is not here" in result.stdout

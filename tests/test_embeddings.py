@@ -1,0 +1,221 @@
+"""The embedding job: the real loading code, on tiny models and on data made here."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tensorflow_datasets as tfds
+from tiny_models import SENTENCES, tiny_clip, tiny_instructor
+
+import aranyani_tf as ar
+from aranyani_tf.embeddings.__main__ import main
+from aranyani_tf.embeddings.clip import ClipEncoder
+from aranyani_tf.embeddings.instructor import PROMPT, TextEncoder
+from aranyani_tf.embeddings.job import embed
+from aranyani_tf.embeddings.sources import celeba_examples, civil_comments_examples
+
+
+def prepare(name, data_dir, rows):
+    """A dataset on disk as tensorflow-datasets prepares it, with its own features and our rows."""
+    builder = tfds.builder(name, data_dir=data_dir)
+    Path(builder.data_path).mkdir(parents=True)
+    writer = tfds.core.SequentialWriter(builder.info, max_examples_per_shard=64)
+    writer.initialize_splits(list(rows))
+    writer.add_examples(rows)
+    writer.close_all()
+
+
+@pytest.fixture(scope="module")
+def images(tmp_path_factory):
+    """(folder, labels, groups): 220 small pictures in the format of CelebA."""
+    folder = tmp_path_factory.mktemp("celeba")
+    features = tfds.builder("celeb_a", data_dir=folder).info.features
+    random = np.random.default_rng(0)
+    labels, groups = random.integers(0, 2, (2, 220))
+
+    def example(row):
+        # A disc whose brightness tells the label, on a ground that tells the group.
+        down, right = np.mgrid[:218, :178]
+        disc = (down - 109) ** 2 + (right - 89) ** 2 < 60**2
+        picture = np.where(disc, 90 + 120 * labels[row], 40 + 60 * groups[row])[..., None] + np.zeros(3)
+        return {"image": (picture + random.integers(0, 30, (218, 178, 3))).astype("uint8"),
+                "attributes": {name: bool({"Blond_Hair": labels, "Male": groups}.get(name, groups)[row])
+                               for name in features["attributes"]},
+                "landmarks": dict.fromkeys(features["landmarks"], 1), "identity": {"Identity_No": row}}
+
+    parts = {"train": range(180), "validation": range(180, 200), "test": range(200, 220)}
+    prepare("celeb_a", folder, {part: map(example, rows) for part, rows in parts.items()})
+    return folder, labels, groups
+
+
+@pytest.fixture(scope="module")
+def comments(tmp_path_factory):
+    """Thirty comments in the format of CivilComments: a third each Christian, Muslim, and both."""
+    folder = tmp_path_factory.mktemp("comments")
+    name = "civil_comments/CivilCommentsIdentities"
+    features = tfds.builder(name, data_dir=folder).info.features
+
+    def example(row):
+        empty = {key: 0 if np.issubdtype(feature.np_dtype, np.number) else ""
+                 for key, feature in features.items()}
+        return {**empty, "text": f"{SENTENCES[row % 4]} {SENTENCES[row % 3]}", "id": str(row),
+                "toxicity": float(row % 5 == 0), "christian": float(row % 3 != 1), "muslim": float(row % 3 != 0)}
+
+    prepare(name, folder, {"train": map(example, range(30))})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def clip(tmp_path_factory):
+    return tiny_clip(tmp_path_factory.mktemp("clip"))
+
+
+@pytest.fixture(scope="module")
+def instructor(tmp_path_factory):
+    return tiny_instructor(tmp_path_factory.mktemp("instructor"))
+
+
+def run(arguments):
+    with pytest.raises(SystemExit) as end:
+        main([str(argument) for argument in arguments])
+    return end.value.code
+
+
+def test_a_job_killed_half_way_goes_on_and_gives_the_same_bytes(images, clip, tmp_path):
+    data, labels, groups = images
+    options = ["celeba", "--clip", clip, "--data-dir", data, "--batch-size", 4, "--shard-size", 8]
+    assert run([*options, "--output", tmp_path / "whole"]) == 0
+
+    shards = tmp_path / "killed" / "celeba" / "shards"
+    job = subprocess.Popen([sys.executable, "-m", "aranyani_tf.embeddings", *map(str, options), "--output",
+                            str(tmp_path / "killed")], stderr=subprocess.PIPE)
+    while len(list(shards.glob("features-*.npy"))) < 5:
+        assert job.poll() is None, job.stderr.read()
+        time.sleep(0.002)
+    os.kill(job.pid, signal.SIGKILL)
+    job.communicate()
+    finished = {file.name: file.stat().st_mtime_ns for file in shards.glob("*.npy")}
+    assert not (shards.parent / "manifest.json").exists()
+    with pytest.raises(FileNotFoundError, match="not finished"):
+        ar.datasets.load("celeba", embeddings=shards.parent)
+
+    class Counting(ClipEncoder):
+        num_encoded = 0
+
+        def __call__(self, batch):
+            self.num_encoded += len(batch)
+            assert all((shards / name).stat().st_mtime_ns == finished[name] for name in finished)
+            return super().__call__(batch)
+
+    encoder, (examples, num_rows) = Counting(clip), celeba_examples(data)
+    embed(examples, encoder, shards.parent, dataset="celeba", num_rows=num_rows, batch_size=4, shard_size=8,
+          progress=False)
+    num_done = 8 * sum(name.startswith("features") for name in finished)
+    assert encoder.num_encoded == 220 - num_done  # the rest, and nothing twice
+    for name in ("features.npy", "labels.npy", "groups.npy", "manifest.json"):
+        assert (shards.parent / name).read_bytes() == (tmp_path / "whole" / "celeba" / name).read_bytes(), name
+    assert sorted(file.name for file in shards.parent.iterdir()) == [
+        "features.npy", "groups.npy", "labels.npy", "manifest.json"]
+
+    stream = ar.datasets.load("celeba", embeddings=shards.parent)
+    np.testing.assert_array_equal(stream.labels, labels)
+    np.testing.assert_array_equal(stream.groups, groups)
+
+
+def test_clip_s_embeddings_are_the_library_s_own(images, clip):
+    import torch
+    from transformers import CLIPImageProcessor, CLIPModel
+    rows = tfds.builder("celeb_a", data_dir=images[0]).as_dataset(split="test").take(3).as_numpy_iterator()
+    pictures = [row["image"] for row in rows]
+    pixels = CLIPImageProcessor.from_pretrained(clip)(images=pictures, return_tensors="pt")["pixel_values"]
+    model = CLIPModel.from_pretrained(clip).eval()
+    with torch.inference_mode():
+        expected = model.visual_projection(model.vision_model(pixel_values=pixels).pooler_output)
+    np.testing.assert_allclose(ClipEncoder(clip)(pictures), expected, atol=1e-6)
+
+
+def test_comments_of_one_religion_are_embedded_with_the_paper_s_prompt(comments, instructor, tmp_path):
+    assert run(["civil_comments", "--instructor", instructor, "--data-dir", comments, "--output", tmp_path]) == 0
+    stream = ar.datasets.load("civil_comments", embeddings=tmp_path / "civil_comments")
+    rows = [row for row in range(30) if row % 3 != 2]  # every third names both
+    np.testing.assert_array_equal(stream.groups, [row % 3 == 1 for row in rows])
+    np.testing.assert_array_equal(stream.labels, [row % 5 == 0 for row in rows])
+    np.testing.assert_allclose(np.linalg.norm(stream.features, axis=1), 1, atol=1e-3)
+    manifest = json.loads((tmp_path / "civil_comments" / "manifest.json").read_text())
+    assert manifest["prompt"] == PROMPT and manifest["num_rows"] == 20 and manifest["encoder"] == str(instructor)
+    assert np.load(tmp_path / "civil_comments" / "features.npy").dtype == np.float16
+    assert [text for text, _, _ in civil_comments_examples(comments)[0](18)] == [
+        f"{SENTENCES[row % 4]} {SENTENCES[row % 3]}" for row in rows[18:]]
+
+
+def test_the_prompt_is_read_but_not_pooled(instructor):
+    """Against mean pooling by hand over the tokens of the text alone."""
+    import torch
+    encoder, text = TextEncoder(instructor), "a fair tree"
+    transformer, dense = encoder.model[0], encoder.model[2]
+    tokens = transformer.tokenizer(PROMPT + text, return_tensors="pt")
+    length = len(transformer.tokenizer(PROMPT, add_special_tokens=False)["input_ids"])
+    with torch.inference_mode():
+        states = transformer.model(**tokens).last_hidden_state[0, length:].mean(dim=0)
+        expected = torch.tanh(dense.linear(states))
+    np.testing.assert_allclose(encoder([text])[0], expected / expected.norm(), atol=1e-5)
+    without = TextEncoder(instructor, prompt=None)([text])[0]
+    assert np.abs(encoder([text])[0] - without).max() > 1e-3
+
+
+def test_another_encoder_may_not_add_to_a_folder(instructor, tmp_path):
+    examples = lambda start: iter([("a fair tree", 0, 1), ("toxic", 1, 0)][start:])  # noqa: E731
+    embed(examples, TextEncoder(instructor), tmp_path, dataset="toy", progress=False)
+    with pytest.raises(ValueError, match="prompt"):
+        embed(examples, TextEncoder(instructor, prompt=None), tmp_path, dataset="toy", progress=False)
+
+
+def test_an_encoder_that_gives_zeros_is_told_apart(tmp_path):
+    class Zeros:
+        facts = {}  # noqa: RUF012
+
+        def __call__(self, batch):
+            return np.zeros((len(batch), 3))
+
+    with pytest.raises(ValueError, match="row 0 of toy"):
+        embed(lambda start: iter([("a", 0, 0)]), Zeros(), tmp_path, dataset="toy", progress=False)
+    assert not (tmp_path / "manifest.json").exists()
+
+
+def test_missing_weights_and_damaged_embeddings_say_what_to_do(clip, images, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    assert run(["celeba", "--clip", broken, "--data-dir", images[0], "--output", tmp_path]) == 1
+    message = capsys.readouterr().err
+    assert str(broken) in message and "config.json" in message and "pass that folder" in message
+
+    assert run(["celeba", "--clip", clip, "--data-dir", images[0], "--output", tmp_path]) == 0
+    features = tmp_path / "celeba" / "features.npy"
+    features.write_bytes(features.read_bytes()[:-100])
+    with pytest.raises(ValueError, match=r"features.npy is damaged.*make it again"):
+        ar.datasets.load("celeba", embeddings=tmp_path / "celeba")
+
+    file = tmp_path / "short.npz"
+    np.savez(file, features=np.ones((40, 3), "float16"), labels=np.zeros(40, "int8"), groups=np.zeros(40, "int8"))
+    file.write_bytes(file.read_bytes()[:300])
+    with pytest.raises(ValueError, match=r"short.npz cannot be used"):
+        ar.datasets.load("celeba", embeddings=file)
+    file.write_text("features")
+    with pytest.raises(ValueError, match=r"short.npz cannot be used"):
+        ar.datasets.load("celeba", embeddings=file)
+    np.savez(file, features=np.ones((4, 3)))
+    with pytest.raises(ValueError, match="no array labels, groups"):
+        ar.datasets.load("celeba", embeddings=file)
+    np.savez(file, features=np.ones((4, 3)), labels=np.zeros(3), groups=np.zeros(4))
+    with pytest.raises(ValueError, match="4 rows of features, but labels"):
+        ar.datasets.load("celeba", embeddings=file)
+    monkeypatch.setenv("ARANYANI_CACHE", str(tmp_path / "nothing"))
+    with pytest.raises(FileNotFoundError, match=r"make embeddings.*embeddings=PATH"):
+        ar.datasets.load("civil_comments")
