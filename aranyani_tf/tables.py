@@ -59,7 +59,7 @@ class Table:
         first = next(read(), pd.DataFrame())
         table = cls(str(path), None, first, **options)
         # Types are settled: a category such as 01 must not turn into a number in a later piece.
-        table.walk = lambda: read({name: str for name in table.categories})
+        table.walk = lambda: read(dict.fromkeys(table.categories, str))
         return table
 
     def require(self, names):

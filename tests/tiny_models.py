@@ -4,8 +4,7 @@ import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-from transformers import (CLIPConfig, CLIPImageProcessor, CLIPModel, PreTrainedTokenizerFast, T5Config,
-                          T5EncoderModel)
+from transformers import CLIPConfig, CLIPImageProcessor, CLIPModel, PreTrainedTokenizerFast, T5Config, T5EncoderModel
 
 SENTENCES = ["the forest is wide", "a fair tree learns", "represent a comment", "toxic or not toxic"]
 

@@ -42,6 +42,6 @@ def compas(preprocessing="released", drop_group=False):
 
 def released_order(num_rows):
     """Training rows, then test rows, of `train_test_split(test_size=0.3, random_state=42)`."""
-    permutation = np.random.RandomState(42).permutation(num_rows)  # noqa: NPY002, as scikit-learn does
+    permutation = np.random.RandomState(42).permutation(num_rows)  # as scikit-learn does
     num_test = math.ceil(0.3 * num_rows)
     return np.concatenate([permutation[num_test:], permutation[:num_test]])

@@ -27,9 +27,10 @@ def wiki_toxicity(groups="author"):
         groups: "author" or "religion".
     """
     require_choice("groups", groups, tuple(GROUPS))
+    name = "wiki_toxicity" if groups == "author" else f"wiki_toxicity_{groups}"
     with np.load(shipped(f"wiki_toxicity_{groups}.npz"), allow_pickle=False) as archive:
         return Stream(dequantised(archive["codes"], archive["center"], archive["step"]), archive["labels"],
-                      archive["groups"], name="wiki_toxicity" if groups == "author" else f"wiki_toxicity_{groups}", label_names=("not toxic", "toxic"),
+                      archive["groups"], name=name, label_names=("not toxic", "toxic"),
                       group_names=GROUPS[groups])
 
 
