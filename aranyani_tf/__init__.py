@@ -9,6 +9,7 @@ if keras.config.backend() != "tensorflow":
 
 from aranyani_tf import datasets
 from aranyani_tf.forest import ObliqueForest, smootherstep
+from aranyani_tf.grove import Grove
 from aranyani_tf.model import Aranyani
 from aranyani_tf.notions import DemographicParity, EqualizedOdds, EqualOpportunity, Notion, RepresentationParity
 from aranyani_tf.penalties import L2, Huber
@@ -22,6 +23,7 @@ __all__ = [
     "DemographicParity",
     "EqualOpportunity",
     "EqualizedOdds",
+    "Grove",
     "Huber",
     "Notion",
     "ObliqueForest",

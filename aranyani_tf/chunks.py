@@ -187,9 +187,7 @@ class Feed:
 
 def pad(rows, size):
     """(features, labels, groups) filled up to `size` rows with rows that teach nothing."""
-    features, labels, groups = rows
-    missing = size - len(features)
-    no_label = np.nan if labels.dtype.kind == "f" else -1
-    return (np.pad(features, ((0, missing), (0, 0))),
-            np.pad(labels, (0, missing), constant_values=no_label),
-            np.pad(groups, (0, missing), constant_values=-1))
+    no_label = np.nan if rows[1].dtype.kind == "f" else -1
+    return tuple(
+        np.pad(array, [(0, size - len(array))] + [(0, 0)] * (array.ndim - 1), constant_values=filler)
+        for array, filler in zip(rows, (0, no_label, -1), strict=True))

@@ -17,7 +17,7 @@ class GradientRecord:
 
     def prepare(self, num_steps, weight_names, dtype):
         """Makes a buffer for chunks of so many steps."""
-        self.names = [f"{part}_{name}" for part in ("task", "fairness") for name in weight_names]
+        self.names = norm_names(weight_names)
         shape = (num_steps, len(self.names))
         if self.buffer is None or self.buffer.shape != shape:
             self.buffer = tf.Variable(tf.zeros(shape, dtype), trainable=False)
@@ -33,6 +33,15 @@ class GradientRecord:
     def frame(self):
         """One row a step: `step` from 1, then the norm of each gradient."""
         rows = np.concatenate(self.rows) if self.rows else np.zeros((0, len(self.names)))
-        frame = pd.DataFrame(rows, columns=self.names)
-        frame.insert(0, "step", np.arange(1, len(frame) + 1))
-        return frame
+        return norm_frame(rows, self.names)
+
+
+def norm_names(weight_names):
+    """In the order in which a step gives the norms."""
+    return [f"{part}_{name}" for part in ("task", "fairness") for name in weight_names]
+
+
+def norm_frame(rows, names):
+    frame = pd.DataFrame(rows, columns=names)
+    frame.insert(0, "step", np.arange(1, len(frame) + 1))
+    return frame

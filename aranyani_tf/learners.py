@@ -179,8 +179,8 @@ class KerasTrace:
             self.stacked = tf.stack(self.quantities, axis=1)  # (batch, quantity)
 
     def gradients(self, upstream):
-        return self.tape.gradient(
-            self.losses, self.weights, output_gradients=upstream, unconnected_gradients="zero")
+        return list(self.tape.gradient(
+            self.losses, self.weights, output_gradients=upstream, unconnected_gradients="zero"))
 
     def jacobians(self):
         if self.stacked.shape[0] > 1:

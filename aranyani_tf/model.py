@@ -110,8 +110,7 @@ class Aranyani(OnlineModel):
 
     @fairness_weight.setter
     def fairness_weight(self, value):
-        if not (np.isfinite(value) and value >= 0):
-            raise ValueError(f"fairness_weight must be a finite number of at least 0, got {value!r}")
+        require_fairness_weight(value)
         self._fairness_weight_set = float(value)
         self._fairness_weight.assign(value)
 
@@ -167,15 +166,19 @@ class Aranyani(OnlineModel):
             features = self.encoder(features, training=training)
         return self.forest(features)
 
-    def learn_rows(self, features, labels, groups, num_rows):
-        """Walks the first `num_rows` rows and reports; returns the predictions (row, label)."""
-        step = Step(
+    @property
+    def step(self):
+        """Algorithm 1 with this model's settings, as a pure function."""
+        return Step(
             learner=self.learner, constraint=self.statistics.constraint, notion=self.notion,
             penalty=self.penalty, num_labels=self.num_labels, num_groups=self.num_groups,
             online=self.online, update_when=self.update_when,
             wait_for_all_groups=self.wait_for_all_groups, decay=self.decay,
             record_gradients=self.record_gradients, all_known=self.functions.all_known)
-        loop = TrainingLoop(step, self.statistics, self.samples_per_step)
+
+    def learn_rows(self, features, labels, groups, num_rows):
+        """Walks the first `num_rows` rows and reports; returns the predictions (row, label)."""
+        loop = TrainingLoop(self.step, self.statistics, self.samples_per_step)
         outputs, norms, penalty = loop.walk(
             self.optimizer, self._fairness_weight, features, labels, groups, num_rows)
         self.fairness_penalty.update_state(penalty)
@@ -210,3 +213,8 @@ class Aranyani(OnlineModel):
 
     def get_build_config(self):
         return {"input_shape": (None, self.num_features)} if self.built else None
+
+
+def require_fairness_weight(value):
+    if not (np.isfinite(value) and value >= 0):
+        raise ValueError(f"fairness_weight must be a finite number of at least 0, got {value!r}")

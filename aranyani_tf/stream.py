@@ -123,7 +123,7 @@ class Stream:
 
     def shuffled(self, seed=0):
         """The rows in a random order; the same seed gives the same order."""
-        return self[np.random.default_rng(seed).permutation(len(self))]
+        return self[shuffled_order(len(self), seed)]
 
     def adversarial(self, first="majority"):
         """The paper's Appendix E: 90 % of one class, then all of the other, then the remaining 10 %.
@@ -167,3 +167,7 @@ class Stream:
         target = "a regression target" if self.num_labels == 1 else f"{self.num_labels} labels"
         return (f"Stream({self.name!r}, {len(self):,} rows, {self.num_features} features, "
                 f"{target}, {self.num_groups} groups)")
+
+
+def shuffled_order(num_rows, seed):
+    return np.random.default_rng(seed).permutation(num_rows)

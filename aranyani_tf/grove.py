@@ -1,0 +1,151 @@
+"""A grid of models in one pass: every λ with every seed."""
+
+import itertools
+
+import keras
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from aranyani_tf.chunks import Chunks
+from aranyani_tf.gradient_record import norm_frame, norm_names
+from aranyani_tf.model import Aranyani, require_fairness_weight
+from aranyani_tf.records import StreamRecord
+from aranyani_tf.replicas import Adam, ReplicaLoop
+from aranyani_tf.stream import shuffled_order
+
+CACHE = 6 * 2**20  # bytes of replicas that learn at once: more fall out of a core's cache
+MOST = 64  # replicas at once
+
+
+class Grove:
+    """Many `Aranyani` that differ in λ and seed only, trained together.
+
+    A member equals the single model with the same settings, up to the rounding of float32. The grid
+    takes a fraction of the time, since the overhead of a step is paid once.
+
+    Args:
+        model_settings: what `Aranyani` takes, but for `fairness_weight` and `seed`. A predictor or
+            encoder may also be a function of the seed that makes one.
+        fairness_weights, seeds: the grid; the members are all pairs, in this order.
+        learning_rate: of Adam, for all members.
+
+    >>> import aranyani_tf as ar
+    >>> grove = ar.Grove({"num_trees": 1, "height": 2}, fairness_weights=[0.0, 0.1], seeds=[0, 1])
+    >>> records = grove.fit(ar.datasets.load("synthetic", num_rows=1000), checkpoints=[500], verbose=0)
+    >>> list(records.columns[:5])
+    ['fairness_weight', 'seed', 'step', 'accuracy', 'demographic_parity']
+    >>> len(records)                                # 2 λ × 2 seeds × 2 checkpoints, the end included
+    8
+    >>> chosen = grove.model(fairness_weight=0.1, seed=1)      # an Aranyani that goes on from there
+    """
+
+    def __init__(self, model_settings=None, *, fairness_weights, seeds, learning_rate=2e-3):
+        self.settings = dict(model_settings or {})
+        for name in {"fairness_weight", "seed"} & set(self.settings):
+            raise ValueError(f"{name} is a side of the grid: pass {name}s=[…], not a model setting")
+        self.members = [(float(weight), seed) for weight, seed in itertools.product(fairness_weights, seeds)]
+        if not self.members or len(set(self.members)) < len(self.members):
+            raise ValueError("fairness_weights and seeds need at least one value each, and none twice; got "
+                             f"{list(fairness_weights)} and {list(seeds)}")
+        for weight, _ in self.members:
+            require_fairness_weight(weight)
+        self.optimizer = Adam(learning_rate)
+        self.trained = {}  # member → its slice of the replicas
+        self.gradient_norms = None
+
+    def single(self, seed, **settings):
+        """The single model of a seed, built but not trained."""
+        made = {name: part(seed) for name, part in self.settings.items()
+                if name in ("predictor", "encoder") and callable(part) and not isinstance(part, keras.layers.Layer)}
+        model = Aranyani(**(self.settings | made | settings), seed=seed)
+        model.build((None, self.num_features))
+        model.learner.load()
+        return model
+
+    def fit(self, stream, *, shuffle=False, checkpoints=None, chunk_size=16_384, on_chunk=None, verbose=1):
+        """Trains all members from the beginning of the stream, and gives the records.
+
+        Args:
+            stream: a `Stream`, or what `Aranyani.fit` takes.
+            shuffle: gives each seed an order of its own, that of `stream.shuffled(seed)`.
+            checkpoints: numbers of rows after which to report; log-spaced if not given.
+            chunk_size: rows per call of the compiled loop.
+            on_chunk: called with (rows × members) of each piece of work that is done.
+            verbose: 0 shows no progress bar.
+
+        Returns:
+            A data frame with fairness_weight, seed, step, accuracy, demographic_parity and more; see
+            `StreamRecord.frame`. With `record_gradients=True`, `grove.gradient_norms` is another.
+        """
+        chunks = Chunks.of(stream, size=chunk_size)
+        self.num_features = chunks.num_features
+        template = self.single(self.members[0][1])
+        template.set_all_known(chunks.all_known)
+        rows = tuple(map(np.concatenate, zip(*template.feed(chunks).good_pieces(), strict=True)))
+        loop = ReplicaLoop(template.step, self.optimizer, template.samples_per_step)
+        self.trained, records, norms = {}, [], []
+        with tqdm(total=len(rows[0]) * len(self.members), unit="sample", unit_scale=True,
+                  disable=not verbose) as bar:
+            for members, filled in self.groups(template):
+                starts = {seed: self.single(seed) for seed in {seed for _, seed in filled}}
+                loop.begin([starts[seed] for _, seed in filled], [weight for weight, _ in filled])
+                record = StreamRecord(len(rows[0]), num_models=len(filled), num_labels=template.num_labels,
+                                      num_groups=template.num_groups, checkpoints=checkpoints)
+                orders = [shuffled_order(len(rows[0]), seed) for _, seed in filled] if shuffle else None
+                chunk_norms = []
+                for *seen, norm in loop.walk(rows, orders and np.stack(orders, axis=1), chunk_size):
+                    record.add(*seen)
+                    chunk_norms.append(norm)
+                    bar.update(len(seen[0]) * len(members))
+                    if on_chunk:
+                        on_chunk(len(seen[0]) * len(members))
+                records.append(labelled(record.frame(), members))
+                norms.append(labelled(norm_frames(chunk_norms, template.learner.names), members))
+                self.trained |= {member: loop.replica(index) for index, member in enumerate(members)}
+        if template.record_gradients:
+            self.gradient_norms = pd.concat(norms, ignore_index=True)
+        return pd.concat(records, ignore_index=True)
+
+    def groups(self, template):
+        """Members that learn at once, and the same filled up to one size for one compilation."""
+        state = sum(variable.value.numpy().nbytes for variable in template.learner.variables) * 3 + sum(
+            weight.numpy().nbytes for weight in template.statistics.weights)
+        most = min(max(CACHE // state, 1), MOST)
+        at_once = -(-len(self.members) // -(-len(self.members) // most))  # evenly
+        for first in range(0, len(self.members), at_once):
+            members = self.members[first : first + at_once]
+            yield members, members + members[:1] * (at_once - len(members))
+
+    def model(self, fairness_weight, seed):
+        """A trained member as an `Aranyani` of its own, optimizer included: its stream can go on."""
+        member = (float(fairness_weight), seed)
+        if member not in self.trained:
+            raise ValueError(f"no trained member with fairness_weight {fairness_weight} and seed {seed}; "
+                             f"there are {sorted(self.trained) or 'none yet: call fit first'}")
+        replica, model = self.trained[member], self.single(seed, fairness_weight=fairness_weight)
+        for variables, values in ((model.learner.variables, replica.weights), (model.learner.state, replica.state)):
+            for variable, value in zip(variables, values, strict=True):
+                variable.assign(value)
+        model.learner.store()
+        model.statistics.write(replica.memory)
+        model.compile(self.optimizer.keras(model.learner.variables, replica))
+        return model
+
+
+def labelled(frame, members):
+    """The frame of models by number, with λ and seed in the number's place; fillers are left out."""
+    frame = frame[frame["model"] < len(members)]
+    weights, seeds = zip(*(members[model] for model in frame["model"]), strict=True)
+    frame = frame.drop(columns="model")
+    frame.insert(0, "fairness_weight", weights)
+    frame.insert(1, "seed", seeds)
+    return frame
+
+
+def norm_frames(chunks, weight_names):
+    """Norms of all steps, [(step, model, norm)], as rows with the number of the model."""
+    norms = np.concatenate(chunks)
+    names = norm_names(weight_names) if norms.shape[-1] else []
+    frames = [norm_frame(norms[:, model], names).assign(model=model) for model in range(norms.shape[1])]
+    return pd.concat(frames)
