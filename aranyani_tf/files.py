@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import os
-import tempfile
 from pathlib import Path
 
 
@@ -11,20 +10,18 @@ from pathlib import Path
 def whole_file(path, mode="wb"):
     """An open file that appears at `path` only once everything was written.
 
-    It is written under a temporary name in the same folder and renamed at the end, so a run that is
-    killed leaves what was there before.
+    It is written under a name of its own in the same folder and renamed at the end, so a run that is
+    killed leaves what was there before; the next one writes over what it left behind.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    encoding = None if "b" in mode else "utf-8"
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    part = path.with_name(f".{path.name}.part")
     try:
-        with os.fdopen(handle, mode, encoding=encoding) as file:
+        with open(part, mode, encoding=None if "b" in mode else "utf-8") as file:
             yield file
-        os.chmod(temporary, 0o644)  # mkstemp's files are private
-        os.replace(temporary, path)
+        os.replace(part, path)
     except BaseException:
-        os.unlink(temporary)
+        part.unlink(missing_ok=True)
         raise
 
 

@@ -78,6 +78,8 @@ class Grove:
             A data frame with fairness_weight, seed, step, accuracy, demographic_parity and more; see
             `StreamRecord.frame`. With `record_gradients=True`, `grove.gradient_norms` is another.
         """
+        if shuffle and not getattr(stream, "reorderable", True):
+            stream.require_reorderable()
         chunks = Chunks.of(stream, size=chunk_size)
         self.num_features = chunks.num_features
         template = self.single(self.members[0][1])

@@ -116,9 +116,10 @@ class TableEncoder:
         scaled = (values - center) / np.where(spread > 0, spread, 1) if self.scale else values
         if self.preprocessing != "one_hot":
             return scaled.astype("float32")
-        blocks = [np.eye(len(self.codes[name]))[values[:, column].astype(int)] if name in self.codes
-                  else scaled[:, [column]] for column, name in enumerate(self.columns)]
-        return np.concatenate(blocks, axis=1).astype("float32")
+        blocks = [np.eye(len(self.codes[name]), dtype="float32")[values[:, column].astype(int)]
+                  if name in self.codes else scaled[:, [column]].astype("float32")
+                  for column, name in enumerate(self.columns)]
+        return np.concatenate(blocks, axis=1)
 
     def meet(self, piece):
         """Gives categories that were not seen before the next codes."""

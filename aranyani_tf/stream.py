@@ -19,6 +19,8 @@ class Stream:
         groups: (n,), whole numbers from 0, −1 where the group is missing.
         name, feature_names, label_names, group_names: for people; messages use them.
         report: what was done with each column of the table that the rows come from, as a data frame.
+        reorderable: False if each row was scaled by those before it, so that another order would look
+            ahead.
 
     >>> stream = Stream([[0.1, 2.0], [0.3, 4.0], [0.5, 6.0]], [0, 1, 1], [1, 0, 1], name="toy")
     >>> stream
@@ -28,11 +30,12 @@ class Stream:
     """
 
     def __init__(self, features, labels, groups, *, name="stream", feature_names=None,
-                 label_names=None, group_names=None, report=None):
+                 label_names=None, group_names=None, report=None,
+                 reorderable=True):
         self.features, self.labels, self.groups = as_rows(features, labels, groups)
         if np.array_equal(self.groups, np.round(self.groups)):
             self.groups = self.groups.astype(np.int32, copy=False)
-        self.name, self.report = name, report
+        self.name, self.report, self.reorderable = name, report, reorderable
         self.feature_names, self.label_names, self.group_names = (
             None if names is None else tuple(names)
             for names in (feature_names, label_names, group_names))
@@ -50,7 +53,8 @@ class Stream:
         Args:
             label, group: names of the columns that hold y and the protected attribute. Their values
                 become 0, 1, … in sorted order.
-            preprocessing: "one_hot", "standardized" or "online"; see `aranyani_tf.preprocessing`.
+            preprocessing: "one_hot", "standardized" ("released" is the same) or "online"; see
+                `aranyani_tf.preprocessing`.
             exclude: columns that are not features.
             categorical: columns of numbers that are categories in truth; texts are so anyway.
             drop_group: leaves the group's column out of the features.
@@ -80,16 +84,18 @@ class Stream:
             scale=scale, num_labels=num_labels, num_groups=num_groups, max_categories=max_categories), name=name)
 
     @classmethod
-    def from_csv(cls, path, *, label, group, separator=",", preprocessing="one_hot", exclude=(), categorical=(),
-                 drop_group=False, scale=True, num_labels=2, num_groups=2, on_empty_cells="raise",
+    def from_csv(cls, path, *, label, group, separator=",", empty=(), preprocessing="one_hot", exclude=(),
+                 categorical=(), drop_group=False, scale=True, num_labels=2, num_groups=2, on_empty_cells="raise",
                  max_categories=1000):
         """The rows of a CSV file with a header, as `from_dataframe` makes them.
 
         The file is read in pieces, twice; features of more than 1 GiB go to a temporary file that is
         removed with the stream. So files larger than the memory can be used. Which columns hold
-        numbers is settled by the first 16,384 rows.
+        numbers is settled by the first 16,384 rows. `empty` names words that stand for an empty cell,
+        such as "NA".
         """
-        table = Table.of_csv(path, separator=separator, categorical=categorical, on_empty_cells=on_empty_cells)
+        table = Table.of_csv(path, separator=separator, empty=empty, categorical=categorical,
+                             on_empty_cells=on_empty_cells)
         return cls(**rows_of_table(
             table, label=label, group=group, preprocessing=preprocessing, exclude=exclude, drop_group=drop_group,
             scale=scale, num_labels=num_labels, num_groups=num_groups, max_categories=max_categories),
@@ -119,10 +125,11 @@ class Stream:
             rows = slice(rows, rows + 1 or None)
         return Stream(self.features[rows], self.labels[rows], self.groups[rows], name=self.name,
                       feature_names=self.feature_names, label_names=self.label_names,
-                      group_names=self.group_names, report=self.report)
+                      group_names=self.group_names, report=self.report, reorderable=self.reorderable)
 
     def shuffled(self, seed=0):
         """The rows in a random order; the same seed gives the same order."""
+        self.require_reorderable()
         return self[shuffled_order(len(self), seed)]
 
     def adversarial(self, first="majority"):
@@ -133,10 +140,13 @@ class Stream:
                 label keep their order.
         """
         require_choice("first", first, ("majority", "minority"))
-        counts = np.bincount(self.labels[self.labels >= 0], minlength=2)
-        if self.num_labels != 2 or not counts.all():
-            raise ValueError(f"an adversarial order needs rows of exactly two labels, got {counts.tolist()} rows")
-        opening = counts.argmax() if first == "majority" else counts.argmin()
+        self.require_reorderable()
+        counts = [int((self.labels == label).sum()) for label in (0, 1)]
+        if min(counts) == 0 or sum(counts) < len(self):
+            raise ValueError("an adversarial order needs rows of the labels 0 and 1, and no others; of these there are "
+                             f"{counts} among {len(self):,} rows")
+        majority = int(np.argmax(counts))
+        opening = majority if first == "majority" else 1 - majority
         own, other = (np.flatnonzero(self.labels == label) for label in (opening, 1 - opening))
         cut = round(0.9 * len(own))
         return self[np.concatenate([own[:cut], other, own[cut:]])]
@@ -152,11 +162,19 @@ class Stream:
 
     def held_out(self, share=0.1, seed=0):
         """(stream, held out): a random `share` of the rows is set aside; both keep their order."""
-        if not 0 < share < 1:
-            raise ValueError(f"share must lie between 0 and 1, got {share}")
+        count = max(round(share * len(self)), 1)
+        if not (0 < share < 1 and count < len(self)):
+            raise ValueError("share must lie between 0 and 1 and leave a row to learn from, got "
+                             f"{share} of {len(self)} rows")
         aside = np.zeros(len(self), bool)
-        aside[np.random.default_rng(seed).choice(len(self), max(round(share * len(self)), 1), replace=False)] = True
+        aside[np.random.default_rng(seed).choice(len(self), count, replace=False)] = True
         return self[~aside], self[aside]
+
+    def require_reorderable(self):
+        if not self.reorderable:
+            raise ValueError(f"{self.name} was scaled row by row in its order (preprocessing='online'); another order "
+                             "would look ahead. Bring the rows into order first: load(…, order=ROWS), or reorder the "
+                             "data frame")
 
     def chunks(self, size=4096):
         """The rows in pieces of `size`, as `Aranyani.fit` takes them."""

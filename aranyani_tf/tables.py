@@ -1,5 +1,6 @@
 """Tables in pieces: a data frame or a CSV file, with every cell checked on the way."""
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +9,13 @@ import pandas as pd
 from aranyani_tf.arguments import require_choice
 
 PIECE = 16_384  # rows
+LARGEST = 1e18  # of a number: its square must fit into the float32 in which the model computes
 
 
 class Table:
     """A table to walk through as often as needed, one piece in memory at a time.
+
+    A piece has numbers as float64 and categories as texts, and no empty cell.
 
     Args:
         source: what messages call it.
@@ -23,17 +27,28 @@ class Table:
 
     def __init__(self, source, walk, first, *, categorical=(), on_empty_cells="raise"):
         require_choice("on_empty_cells", on_empty_cells, ("raise", "skip"))
+        self.source, self.walk, self.on_empty_cells = source, walk, on_empty_cells
+        self.columns = list(map(str, first.columns))
+        twice = {name for name in self.columns if self.columns.count(name) > 1}
+        if twice:
+            raise ValueError(f"{source} has more than one column {', '.join(map(repr, sorted(twice)))}")
         if not len(first):
             raise ValueError(f"{source} has no rows")
-        self.source, self.walk, self.on_empty_cells = source, walk, on_empty_cells
-        self.columns = list(first.columns)
+        categorical = names(categorical)
         self.require(categorical)
-        self.categories = {name for name in self.columns
-                           if name in set(categorical) or not pd.api.types.is_numeric_dtype(first[name])}
+        first = first.set_axis(self.columns, axis=1)
         self.times = {name for name in self.columns if first[name].dtype.kind in "mM"}
+        self.categories = {name for name in self.columns
+                           if name in categorical or not pd.api.types.is_numeric_dtype(first[name])}
+        for name in self.categories - set(categorical) - self.times:
+            self.refuse_if_nearly_numbers(first[name])
 
     @classmethod
     def of_frame(cls, frame, source, **options):
+        if not isinstance(frame, pd.DataFrame):
+            raise TypeError(f"a pandas DataFrame is needed, got {type(frame).__name__}")
+        frame = frame.infer_objects()
+
         def walk():
             for start in range(0, len(frame), PIECE):
                 yield frame.iloc[start : start + PIECE]
@@ -41,20 +56,22 @@ class Table:
         return cls(source, walk, frame[:PIECE], **options)
 
     @classmethod
-    def of_csv(cls, path, *, separator=",", **options):
+    def of_csv(cls, path, *, separator=",", empty=(), **options):
         path = Path(path)
         if not path.is_file():
             raise FileNotFoundError(f"there is no file {path}")
 
         def read(types=None):
-            # Only an empty cell is empty: "NA" is a word, and Namibia's country code.
             try:
-                with pd.read_csv(path, sep=separator, dtype=types, chunksize=PIECE, skipinitialspace=True,
-                                 keep_default_na=False, na_values=[""]) as pieces:
+                # Only an empty cell is empty: "NA" is a word, and Namibia's country code. Rows with more
+                # fields than the header has names are refused: index_col=False, and its warning an error.
+                with warnings.catch_warnings(), pd.read_csv(
+                        path, sep=separator, dtype=types, chunksize=PIECE, skipinitialspace=True, index_col=False,
+                        keep_default_na=False, na_values=["", *names(empty)]) as pieces:
+                    warnings.simplefilter("error", pd.errors.ParserWarning)
                     yield from pieces
-            except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError, EOFError,
-                    OSError) as error:
-                raise ValueError(f"{path} cannot be read as a CSV file: {error}") from error
+            except Exception as error:  # pandas, decoders and unpackers: many kinds
+                raise ValueError(f"{path} cannot be read as a CSV file in UTF-8: {error}") from error
 
         first = next(read(), pd.DataFrame())
         table = cls(str(path), None, first, **options)
@@ -62,41 +79,67 @@ class Table:
         table.walk = lambda: read(dict.fromkeys(table.categories, str))
         return table
 
-    def require(self, names):
+    def require(self, wanted):
         """Raises unless there is a column of each name."""
-        for name in names:
+        for name in wanted:
             if name not in self.columns:
-                raise ValueError(f"no column {name!r} in {self.source}; there are: "
-                                 f"{', '.join(map(str, self.columns))}")
+                raise ValueError(f"no column {name!r} in {self.source}; there are: {', '.join(self.columns)}")
+
+    def refuse_if_nearly_numbers(self, column):
+        """A column of numbers with a word in it is an accident, not a column of categories."""
+        texts = column[column.notna() & (column.astype(str) != "")]
+        wrong = pd.to_numeric(texts, errors="coerce").isna().to_numpy()
+        if 0 < wrong.mean() < 0.5:
+            raise ValueError(
+                f"column {column.name!r} of {self.source} holds numbers, but also {str(texts[wrong].iloc[0])!r}; mend "
+                f"it, or pass categorical=[{column.name!r}]. A word that stands for an empty cell of a CSV file can "
+                "be named with empty=['NA']")
 
     def pieces(self, columns):
-        """The pieces of these columns, with numbers as numbers and without empty cells."""
-        start = 0
+        """The pieces of these columns; afterwards `num_skipped` rows were left out."""
+        start, self.num_skipped = 0, 0
         for piece in self.walk():
-            good = self.checked(piece[columns], start)
+            good = self.checked(piece.set_axis(self.columns, axis=1)[columns], start)
             start += len(piece)
+            self.num_skipped += len(piece) - len(good)
             if len(good):
                 yield good
 
     def checked(self, piece, start):
-        empty = piece.isna().to_numpy()
-        for column, name in enumerate(piece.columns):
+        cells, empty = {}, {}
+        for name, column in piece.items():
+            where = f"column {name!r} of {self.source}"
             if name in self.times:
-                raise ValueError(f"column {name!r} of {self.source} holds times; turn them into numbers, or "
-                                 f"leave it out with exclude=[{name!r}]")
-            if name not in self.categories:
-                numbers = pd.to_numeric(piece[name], errors="coerce")
-                wrong = ~np.isfinite(numbers.to_numpy("float64")) & ~empty[:, column]
-                if wrong.any():
-                    row = int(np.argmax(wrong))
-                    raise ValueError(
-                        f"row {start + row:,} of {self.source}: column {name!r} is {str(piece[name].iloc[row])!r}, "
-                        f"not a finite number; mend it, or pass categorical=[{name!r}] if it holds categories")
-                piece = piece.assign(**{name: numbers})
-        bad = empty.any(axis=1)
+                raise ValueError(f"{where} holds times; turn them into numbers, or leave it out with "
+                                 f"exclude=[{name!r}]")
+            if name in self.categories:
+                cells[name] = as_texts(column)
+                empty[name] = (column.isna() | (cells[name] == "")).to_numpy()
+                continue
+            numbers = pd.to_numeric(column, errors="coerce").to_numpy("float64", na_value=np.nan)
+            cells[name], empty[name] = numbers, column.isna().to_numpy()
+            wrong = ~(np.abs(numbers) < LARGEST) & ~empty[name]
+            if wrong.any():
+                row = int(np.argmax(wrong))
+                raise ValueError(f"row {start + row:,}: {where} is {str(column.iloc[row])!r}, not a number of less "
+                                 f"than {LARGEST:.0e}; mend it, or pass categorical=[{name!r}] if it holds categories")
+        bad = np.any(list(empty.values()), axis=0)
         if bad.any() and self.on_empty_cells == "raise":
             row = int(np.argmax(bad))
-            name = piece.columns[int(np.argmax(empty[row]))]
-            raise ValueError(f"row {start + row:,} of {self.source}: column {name!r} is empty; fill it in, or pass "
+            name = next(name for name in empty if empty[name][row])
+            raise ValueError(f"row {start + row:,}: column {name!r} of {self.source} is empty; fill it in, or pass "
                              "on_empty_cells='skip' to leave out such rows")
+        piece = pd.DataFrame(cells, index=piece.index)
         return piece[~bad] if bad.any() else piece
+
+
+def names(given):
+    """One name or several, as texts."""
+    return [given] if isinstance(given, str) else list(map(str, given))
+
+
+def as_texts(column):
+    if isinstance(column.dtype, pd.CategoricalDtype):  # each category once, not each row
+        categories = column.cat.categories.astype(str)
+        return pd.Series(categories.to_numpy(object)[column.cat.codes.to_numpy()], index=column.index)
+    return column.astype(str)

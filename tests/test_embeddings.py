@@ -113,8 +113,8 @@ def test_a_job_killed_half_way_goes_on_and_gives_the_same_bytes(images, clip, tm
             assert all((shards / name).stat().st_mtime_ns == finished[name] for name in finished)
             return super().__call__(batch)
 
-    encoder, (examples, num_rows) = Counting(clip), celeba_examples(data)
-    embed(examples, encoder, shards.parent, dataset="celeba", num_rows=num_rows, batch_size=4, shard_size=8,
+    encoder, (examples, num_rows, name) = Counting(clip), celeba_examples(data)
+    embed(examples, encoder, shards.parent, dataset=name, num_rows=num_rows, batch_size=4, shard_size=8,
           progress=False)
     num_done = 8 * sum(name.startswith("features") for name in finished)
     assert encoder.num_encoded == 220 - num_done  # the rest, and nothing twice
@@ -176,6 +176,50 @@ def test_another_encoder_may_not_add_to_a_folder(instructor, tmp_path):
         embed(examples, TextEncoder(instructor, prompt=None), tmp_path, dataset="toy", progress=False)
 
 
+class Lengths:
+    """An encoder whose work can be counted."""
+
+    facts = {"encoder": "lengths"}  # noqa: RUF012
+
+    def __init__(self):
+        self.num_encoded = 0
+
+    def __call__(self, texts):
+        self.num_encoded += len(texts)
+        return np.array([[len(text), 1] for text in texts])
+
+
+def numbered(start, stop=100):
+    return iter([("x" * (row + 1), row % 2, row % 3 == 0) for row in range(stop)][start:])
+
+
+def test_a_source_that_ends_early_is_told_and_a_damaged_shard_made_again(tmp_path):
+    options = {"dataset": "toy", "num_rows": 100, "shard_size": 30, "batch_size": 7, "progress": False}
+    with pytest.raises(ValueError, match="toy ended after 70 rows of 100"):
+        embed(lambda start: numbered(start, 70), Lengths(), tmp_path, **options)
+    shard = tmp_path / "shards" / "features-00001.npy"
+    shard.write_bytes(shard.read_bytes()[:-5])
+    encoder = Lengths()
+    manifest = embed(numbered, encoder, tmp_path, **options)
+    assert encoder.num_encoded == 70 and manifest["num_rows"] == 100
+    np.testing.assert_array_equal(np.load(tmp_path / "features.npy")[:, 0], np.arange(1, 101))
+    np.testing.assert_array_equal(np.load(tmp_path / "labels.npy"), np.arange(100) % 2)
+    assert embed(numbered, encoder, tmp_path, **options) == manifest and encoder.num_encoded == 70
+    with pytest.raises(ValueError, match="shard_size must be a whole number"):
+        embed(numbered, encoder, tmp_path, **(options | {"shard_size": 0}))
+
+
+def test_a_folder_with_half_of_a_model_is_refused(instructor, tmp_path):
+    for name in ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"):
+        (tmp_path / name).write_bytes((instructor / name).read_bytes())
+    with pytest.raises(OSError, match=r"no modules.json"):
+        TextEncoder(tmp_path)
+    (tmp_path / "modules.json").write_bytes((instructor / "modules.json").read_bytes())
+    (tmp_path / "model.safetensors").write_bytes(b"short")
+    with pytest.raises(OSError, match=r"lacks a file or has one that cannot be read"):
+        TextEncoder(tmp_path)
+
+
 def test_an_encoder_that_gives_zeros_is_told_apart(tmp_path):
     class Zeros:
         facts = {}  # noqa: RUF012
@@ -216,6 +260,15 @@ def test_missing_weights_and_damaged_embeddings_say_what_to_do(clip, images, tmp
     np.savez(file, features=np.ones((4, 3)), labels=np.zeros(3), groups=np.zeros(4))
     with pytest.raises(ValueError, match="4 rows of features, but labels"):
         ar.datasets.load("celeba", embeddings=file)
+    np.savez(file, features=np.ones((4, 3)), labels=np.array([-1, 1, 1, 1]), groups=np.zeros(4))
+    with pytest.raises(ValueError, match=r"labels must be 0 \(not blond\), 1 \(blond\); row 0 has -1"):
+        ar.datasets.load("celeba", embeddings=file)
+    np.save(tmp_path / "single.npy", np.ones(3))
+    with pytest.raises(ValueError, match=r"single.npy cannot be used"):
+        ar.datasets.load("celeba", embeddings=tmp_path / "single.npy")
+    (tmp_path / "celeba" / "manifest.json").write_text("[]")
+    with pytest.raises(ValueError, match=r"manifest.json is damaged"):
+        ar.datasets.load("celeba", embeddings=tmp_path / "celeba")
     monkeypatch.setenv("ARANYANI_CACHE", str(tmp_path / "nothing"))
     with pytest.raises(FileNotFoundError, match=r"make embeddings.*embeddings=PATH"):
         ar.datasets.load("civil_comments")

@@ -118,7 +118,7 @@ def test_orders():
     for wrong in (0, -1, 1.5):
         with pytest.raises(ValueError, match="share"):
             small.fraction(wrong)
-    with pytest.raises(ValueError, match="two labels"):
+    with pytest.raises(ValueError, match="labels 0 and 1"):
         small[small.labels == 0].adversarial()
 
 
@@ -130,15 +130,17 @@ def test_orders():
     ({"hired": "no"}, {}, r"label column 'hired' has only one value, no"),
     ({"sex": ["f", "m", "f", "x", "f", "m"]}, {}, r"group column 'sex' has 3 values \(f, m, x\) where 2 are expected; "
                                                   r"pass num_groups=3"),
-    ({"age": [30, None, 40, 20, 35, 61]}, {}, r"row 1 of .*: column 'age' is empty.*on_empty_cells='skip'"),
-    ({"city": ["Pune", "Lima", "", "", "", ""]}, {}, r"row 2 of .*: column 'city' is empty"),
-    ({"hired": ["no", "yes", None, "no", "no", "yes"]}, {}, r"row 2 of .*: column 'hired' is empty"),
-    ({"age": [30, np.inf, 40, 20, 35, 61]}, {}, r"row 1 of .*: column 'age' is 'inf', not a finite number"),
+    ({"age": [30, None, 40, 20, 35, 61]}, {}, r"row 1: column 'age' of .* is empty.*on_empty_cells='skip'"),
+    ({"city": ["Pune", "Lima", "", "", "", ""]}, {}, r"row 2: column 'city' of .* is empty"),
+    ({"hired": ["no", "yes", None, "no", "no", "yes"]}, {}, r"row 2: column 'hired' of .* is empty"),
+    ({"age": [30, np.inf, 40, 20, 35, 61]}, {}, r"row 1: column 'age' of .* is 'inf', not a number"),
     ({}, {"max_categories": 2}, r"column 'city' has more than 2 categories.*exclude=\['city'\]"),
     ({}, {"label": "sex"}, r"label and group are both column 'sex'"),
     ({}, {"preprocessing": "scaled"}, r"preprocessing must be one of 'released'"),
     ({}, {"exclude": ["age", "city", "sex"]}, r"no column left for the features"),
     ({}, {"num_labels": 1}, r"must hold numbers for regression"),
+    ({"age": [30, "NA", 40, 20, 35, 61]}, {}, r"column 'age' of .* holds numbers, but also 'NA'.*empty=\['NA'\]"),
+    ({"age": [30, 1e200, 40, 20, 35, 61]}, {}, r"row 1: column 'age' .* is '1e\+200', not a number of less than"),
 ])
 def test_a_csv_that_cannot_be_used_says_why(tmp_path, change, options, message):
     path = write(tmp_path / "people.csv", PEOPLE.assign(**change))
@@ -148,8 +150,12 @@ def test_a_csv_that_cannot_be_used_says_why(tmp_path, change, options, message):
 
 def test_rows_with_empty_cells_can_be_left_out_and_three_groups_kept(tmp_path):
     people = PEOPLE.assign(age=[30, None, 40, 20, 35, 61], sex=["f", "m", "x", "x", "f", "m"])
-    stream = ar.Stream.from_csv(write(tmp_path / "people.csv", people), label="hired", group="sex",
-                                on_empty_cells="skip", num_groups=3)
+    options = {"label": "hired", "group": "sex", "on_empty_cells": "skip", "num_groups": 3}
+    with pytest.warns(UserWarning, match=r"left out 1 rows of .* with an empty cell; 5 remain"):
+        stream = ar.Stream.from_csv(write(tmp_path / "people.csv", people), **options)
+    with pytest.warns(UserWarning, match="left out 1 rows"):
+        named = ar.Stream.from_csv(write(tmp_path / "people.csv", people.fillna("none")), empty=["none"], **options)
+    np.testing.assert_array_equal(stream.features, named.features)
     assert len(stream) == 5 and stream.group_names == ("f", "m", "x")
     regression = from_people(label="age", num_labels=1)
     assert regression.num_labels == 1 and regression.labels.tolist() == PEOPLE["age"].tolist()
@@ -158,8 +164,45 @@ def test_rows_with_empty_cells_can_be_left_out_and_three_groups_kept(tmp_path):
 def test_a_number_that_turns_into_a_word_far_down_the_file_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "PIECE", 3)
     path = write(tmp_path / "people.csv", PEOPLE.assign(age=[30, 50, 40, 20, "old", 61]))
-    with pytest.raises(ValueError, match=r"row 4 of .*: column 'age' is 'old', not a finite number.*categorical"):
+    with pytest.raises(ValueError, match=r"row 4: column 'age' of .* is 'old', not a number.*categorical"):
         ar.Stream.from_csv(path, label="hired", group="sex")
+
+
+def test_truth_values_stay_what_they_are_when_a_later_piece_has_an_empty_cell(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "PIECE", 3)
+    people = PEOPLE.assign(hired=[True, False, True, False, None, True], sex=[1.0, 0, 1, None, 0, 0])
+    with pytest.warns(UserWarning, match="left out 2 rows"):
+        stream = ar.Stream.from_csv(write(tmp_path / "people.csv", people), label="hired", group="sex",
+                                    on_empty_cells="skip")
+    assert stream.labels.tolist() == [1, 0, 1, 1] and stream.groups.tolist() == [1, 0, 1, 0]
+
+
+def test_odd_frames():
+    """Numbers as names, categories that nobody has, mixed types, an index with holes."""
+    odd = PEOPLE.assign(city=pd.Categorical(PEOPLE["city"], categories=["Rome", *set(PEOPLE["city"])]))
+    np.testing.assert_array_equal(from_people(odd).features, from_people().features)
+    np.testing.assert_array_equal(from_people(PEOPLE.set_index([[9, 4, 4, 1, 0, 7]])).features, from_people().features)
+    numbered = PEOPLE.set_axis([0, "self", 2, 3], axis=1)
+    assert ar.Stream.from_dataframe(numbered, label=3, group=2, exclude="self").feature_names == ("0", "2=f", "2=m")
+    mixed = PEOPLE.assign(city=["Pune", 3, "Pune", "a", 3, True])
+    assert "city=3" in from_people(mixed).feature_names
+    assert from_people(PEOPLE.assign(age=PEOPLE["age"].astype(object))).feature_names == from_people().feature_names
+    with pytest.raises(ValueError, match="more than one column 'age'"):
+        from_people(pd.concat([PEOPLE, PEOPLE[["age"]]], axis=1))
+    with pytest.raises(TypeError, match="DataFrame is needed, got dict"):
+        from_people({"age": [1]})
+
+
+def test_a_stream_scaled_row_by_row_may_not_be_reordered():
+    stream = ar.datasets.load("adult", preprocessing="online")
+    for reorder in (stream.shuffled, stream.adversarial, lambda: ar.Grove(fairness_weights=[0.1], seeds=[0]).fit(
+            stream, shuffle=True)):
+        with pytest.raises(ValueError, match=r"would look ahead.*order="):
+            reorder()
+    order = np.random.default_rng(0).permutation(len(stream))
+    reordered = ar.datasets.load("adult", preprocessing="online", order=order)
+    np.testing.assert_array_equal(reordered.labels, stream.labels[order])
+    np.testing.assert_array_equal(reordered.features[0], 0)  # the first row has nothing to be compared with
 
 
 def test_files_that_are_not_csv_are_refused(tmp_path):
@@ -171,9 +214,13 @@ def test_files_that_are_not_csv_are_refused(tmp_path):
         path.write_bytes(content)
         with pytest.raises(ValueError, match=r"wrong.csv (cannot be read as a CSV|has no)|no column"):
             ar.Stream.from_csv(path, **options)
-    (tmp_path / "wrong.csv.gz").write_text("y,a\n1,0\n")
-    with pytest.raises(ValueError, match=r"wrong.csv.gz cannot be read"):
-        ar.Stream.from_csv(tmp_path / "wrong.csv.gz", **options)
+    for name in ("wrong.csv.gz", "wrong.csv.zip", "wrong.csv.xz"):
+        (tmp_path / name).write_text("y,a\n1,0\n")
+        with pytest.raises(ValueError, match=f"{name} cannot be read"):
+            ar.Stream.from_csv(tmp_path / name, **options)
+    (tmp_path / "shifted.csv").write_text("x,a,y\n101,5.5,0,1\n102,6.5,1,0\n")
+    with pytest.raises(ValueError, match=r"shifted.csv cannot be read.*Length of header"):
+        ar.Stream.from_csv(tmp_path / "shifted.csv", **options)
     (tmp_path / "head.csv").write_text("x,a,y\n")
     with pytest.raises(ValueError, match="has no rows"):
         ar.Stream.from_csv(tmp_path / "head.csv", **options)

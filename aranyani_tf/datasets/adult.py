@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from aranyani_tf.datasets.shipped import shipped
+from aranyani_tf.datasets.shipped import in_order, shipped
 from aranyani_tf.stream import Stream
 
 COLUMNS = ("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",
@@ -10,7 +10,7 @@ COLUMNS = ("age", "workclass", "fnlwgt", "education", "education-num", "marital-
            "native-country", "income")
 
 
-def adult(preprocessing="released", drop_group=False):
+def adult(preprocessing="released", drop_group=False, order=None):
     """UCI Adult, the training file in its own order: what the paper streams.
 
     Source: Becker and Kohavi, "Adult", UCI Machine Learning Repository, 1996; licence CC BY 4.0.
@@ -22,6 +22,8 @@ def adult(preprocessing="released", drop_group=False):
     Args:
         preprocessing: "released", "standardized" (here the same), "one_hot" or "online".
         drop_group: leaves gender out of the features.
+        order: which rows to take, by number, in this order; all in the order above if None.
     """
-    return Stream.from_dataframe(pd.read_parquet(shipped("adult.parquet")), label="income", group="gender",
-                                 preprocessing=preprocessing, drop_group=drop_group, name="adult")
+    frame = in_order(pd.read_parquet(shipped("adult.parquet")), order)
+    return Stream.from_dataframe(frame, label="income", group="gender", preprocessing=preprocessing,
+                                 drop_group=drop_group, name="adult")

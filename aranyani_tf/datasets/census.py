@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from aranyani_tf.datasets.shipped import shipped
+from aranyani_tf.datasets.shipped import in_order, shipped
 from aranyani_tf.stream import Stream
 
 COLUMNS = (
@@ -17,7 +17,7 @@ COLUMNS = (
 NUMBERED_CATEGORIES = ("industry_code", "occupation_code", "own_business", "veterans_benefits", "year")
 
 
-def census(preprocessing="released", drop_group=False):
+def census(preprocessing="released", drop_group=False, order=None):
     """Census-Income (KDD), the training file in its own order: what the paper streams.
 
     Source: US Census Bureau, "Census-Income (KDD)", UCI Machine Learning Repository, 2000; licence
@@ -32,8 +32,10 @@ def census(preprocessing="released", drop_group=False):
     Args:
         preprocessing: "released", "standardized" (here the same), "one_hot" or "online".
         drop_group: leaves sex out of the features.
+        order: which rows to take, by number, in this order; all in the order above if None.
     """
+    frame = in_order(pd.read_parquet(shipped("census.parquet")), order)
     return Stream.from_dataframe(
-        pd.read_parquet(shipped("census.parquet")), label="income", group="sex", preprocessing=preprocessing,
-        exclude=["instance_weight"], drop_group=drop_group, name="census",
+        frame, label="income", group="sex", preprocessing=preprocessing, exclude=["instance_weight"],
+        drop_group=drop_group, name="census",
         categorical=NUMBERED_CATEGORIES if preprocessing == "one_hot" else ())

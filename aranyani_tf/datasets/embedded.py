@@ -20,9 +20,20 @@ def embedded_stream(name, embeddings, *, title, label_names, group_names, unit_l
         features, labels, groups = read_embeddings(path)
     except FileNotFoundError as error:
         raise FileNotFoundError(
-            f"{title}: {error}. `make embeddings` makes them (with a network); or pass embeddings=PATH, a folder "
+            f"{title}: {error}. `make embeddings`, or `python -m aranyani_tf.embeddings`, makes "
+            "them (with a network); or pass embeddings=PATH, a folder "
             "that it made or an .npz file with the arrays features, labels and groups") from error
+    for column, values, names in (("labels", labels, label_names), ("groups", groups, group_names)):
+        wrong = ~np.isin(values, range(len(names)))
+        if wrong.any():
+            told = ", ".join(f"{code} ({name})" for code, name in enumerate(names))
+            raise ValueError(f"{path}: {column} must be {told}; row {int(np.argmax(wrong)):,} has "
+                             f"{values[np.argmax(wrong)]}")
+    labels, groups = np.asarray(labels, "int32"), np.asarray(groups, "int32")
     features = np.asarray(features, "float32")
+    if not np.isfinite(features).all():
+        raise ValueError(f"{path}: row {int(np.argmin(np.isfinite(features).all(axis=1))):,} has a feature that is "
+                         "not finite")
     if unit_length:
         lengths = np.linalg.norm(features, axis=1, keepdims=True)
         features /= np.where(lengths > 0, lengths, 1)

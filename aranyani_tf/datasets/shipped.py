@@ -20,12 +20,16 @@ SHA256 = {
 def shipped(name):
     """The path of a shipped file, after its hash was checked."""
     paths = [folder / name for folder in FOLDERS if (folder / name).is_file()]
+    repair = f"Restore it with `git checkout data/{name}` in a checkout, or install the package again"
     if not paths:
-        raise FileNotFoundError(f"the data file {name} is missing; it belongs into {FOLDERS[-1]}. "
-                                f"Restore it with `git checkout data/{name}`, or install the package again")
+        raise FileNotFoundError(f"the data file {name} is missing. {repair}")
     found = sha256(paths[0])
     if found != SHA256[name]:
-        raise ValueError(f"{paths[0]} is damaged: its sha256 is {found}, it should be {SHA256[name]}. Restore it "
-                         f"with `git checkout data/{name}`, rebuild it with `make data`, or install the package "
-                         "again")
+        raise ValueError(f"{paths[0]} is damaged: its sha256 is {found}, it should be {SHA256[name]}. {repair}; "
+                         "`make data` rebuilds the tables from their sources")
     return paths[0]
+
+
+def in_order(frame, order):
+    """The frame's rows by number, in this order; all of them if `order` is None."""
+    return frame if order is None else frame.iloc[order]

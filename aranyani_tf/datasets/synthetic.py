@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from aranyani_tf.arguments import require_whole
 from aranyani_tf.stream import Stream
 
 
@@ -16,6 +17,9 @@ def synthetic(num_rows=10_000, num_features=14, num_labels=2, num_groups=2, bias
     >>> synthetic(num_rows=1000, seed=1)
     Stream('synthetic', 1,000 rows, 14 features, 2 labels, 2 groups)
     """
+    for name, value, least in (("num_rows", num_rows, 1), ("num_features", num_features, 1),
+                               ("num_labels", num_labels, 2), ("num_groups", num_groups, 2)):
+        require_whole(name, value, least)
     random = np.random.default_rng(seed)
     sizes = 0.5 ** np.arange(num_groups)
     groups = random.choice(num_groups, size=num_rows, p=sizes / sizes.sum())

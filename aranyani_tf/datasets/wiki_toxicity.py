@@ -14,8 +14,9 @@ def wiki_toxicity(groups="author"):
 
     It stands in for CivilComments where that cannot be had: the same task on other texts.
 
-    Source: Wulczyn, Thain and Dixon, "Wikipedia Talk Labels: Toxicity", 2017 (CC0; the comments
-    CC BY-SA 3.0, of which only embeddings are here), encoded by all-mpnet-base-v2 (Apache 2.0).
+    Source: Wulczyn, Thain and Dixon, "Wikipedia Talk Labels: Toxicity", 2017, encoded by
+    all-mpnet-base-v2. Licences: CC0 (labels), CC BY-SA 3.0 (the comments, of which only embeddings
+    are here), Apache 2.0 (the encoder).
     Size: 14,000 rows ("author") or 3,532 rows ("religion"), 768 features.
     Label: toxic, if the annotators' mean says so (11.7 % and 12.6 %).
     Group: "author": registered (0) or anonymous (1, 21.6 %); a random sample of all comments.

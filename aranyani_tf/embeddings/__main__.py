@@ -22,7 +22,8 @@ def arguments(argv):
     parser.add_argument("datasets", nargs="*", metavar="DATASET", help="celeba, civil_comments; both if none is named")
     parser.add_argument("--clip", default=CLIP, metavar="MODEL", help="hub id or local folder of CLIP")
     parser.add_argument("--instructor", default=INSTRUCTOR, metavar="MODEL", help="hub id or folder of Instructor")
-    parser.add_argument("--revision", help="revision of the model on the hub")
+    parser.add_argument("--clip-revision", metavar="COMMIT", help="of CLIP on the hub; the latest if not given")
+    parser.add_argument("--instructor-revision", metavar="COMMIT", help="of Instructor on the hub")
     parser.add_argument("--data-dir", metavar="FOLDER", help="where tensorflow-datasets keeps its data")
     parser.add_argument("--output", metavar="FOLDER", help="where the embeddings go; the user's cache if not given")
     parser.add_argument("--batch-size", type=int, default=64)
@@ -41,14 +42,16 @@ def main(argv=None):
         folder = cache_folder(dataset) if options.output is None else f"{options.output}/{dataset}"
         try:
             if dataset == "celeba":
-                encoder = ClipEncoder(options.clip, options.revision)
-                examples, num_rows = celeba_examples(options.data_dir)
+                encoder = ClipEncoder(options.clip, options.clip_revision)
+                examples, num_rows, name = celeba_examples(options.data_dir)
             else:
-                encoder = TextEncoder(options.instructor, options.revision, PROMPT)
-                examples, num_rows = civil_comments_examples(options.data_dir)
-            manifest = embed(examples, encoder, folder, dataset=dataset, num_rows=num_rows,
+                encoder = TextEncoder(options.instructor, options.instructor_revision, PROMPT)
+                examples, num_rows, name = civil_comments_examples(options.data_dir)
+            manifest = embed(examples, encoder, folder, dataset=name, num_rows=num_rows,
                              batch_size=options.batch_size, shard_size=options.shard_size)
             print(f"{folder}: {manifest['num_rows']:,} rows of {manifest['num_features']} features")
+        except ModuleNotFoundError as error:
+            sys.exit(f"{error.name} is not installed: pip install 'aranyani_tf[embeddings]'")
         except (OSError, ValueError) as error:  # the other dataset may still be had
             print(f"{dataset}: {error}", file=sys.stderr)
             failed = True

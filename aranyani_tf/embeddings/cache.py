@@ -6,7 +6,6 @@ written last and holds the hash of each: a folder without it is not finished.
 
 import json
 import os
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -34,8 +33,19 @@ def read_array(path):
     """A memory-mapped array; a file that is cut short or no array is refused."""
     try:
         return np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
+    except (ValueError, EOFError) as error:
         raise ValueError(f"{path} is damaged or no NumPy file ({error}); remove it and make it again") from error
+
+
+def read_json(path):
+    """A JSON object."""
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:  # undecodable, or no JSON
+        raise ValueError(f"{path} is damaged ({error}); remove its folder and start again") from error
+    if not isinstance(found, dict):
+        raise ValueError(f"{path} is damaged: no JSON object; remove its folder and start again")
+    return found
 
 
 def write_manifest(folder, facts):
@@ -44,14 +54,6 @@ def write_manifest(folder, facts):
     hashes = {name: sha256(folder / f"{name}.npy") for name in ARRAYS}
     with whole_file(folder / "manifest.json", "w") as file:
         json.dump({**facts, "sha256": hashes}, file, indent=2)
-
-
-def read_manifest(folder):
-    path = Path(folder) / "manifest.json"
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{path} is damaged ({error}); remove the folder and make it again") from error
 
 
 def read_embeddings(path):
@@ -77,12 +79,12 @@ def read_folder(folder):
     if not (folder / "manifest.json").is_file():
         raise FileNotFoundError(f"{folder} has no manifest.json: the embeddings there are not finished; "
                                 "`make embeddings` goes on where it stopped")
-    manifest = read_manifest(folder)
+    hashes = read_json(folder / "manifest.json").get("sha256", {})
     for name in ARRAYS:
         file = folder / f"{name}.npy"
         if not file.is_file():
             raise FileNotFoundError(f"{file} is missing; remove the folder and make it again")
-        if sha256(file) != manifest["sha256"][name]:
+        if sha256(file) != hashes.get(name):
             raise ValueError(f"{file} is damaged: its sha256 is not the one in manifest.json; remove the folder "
                              "and make it again")
     return tuple(read_array(folder / f"{name}.npy") for name in ARRAYS)
@@ -95,6 +97,6 @@ def read_npz(path):
             if missing:
                 raise ValueError(f"it has no array {', '.join(missing)}; it has {', '.join(archive.files)}")
             return tuple(archive[name] for name in ARRAYS)
-    except (ValueError, EOFError, OSError, AttributeError, zipfile.BadZipFile) as error:
+    except Exception as error:  # NumPy, zip and zlib: a damaged file shows itself in many ways
         raise ValueError(f"{path} cannot be used as embeddings, a .npz file of features, labels and groups: "
                          f"{error}") from error

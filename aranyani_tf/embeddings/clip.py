@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from aranyani_tf.embeddings.weights import load_weights
+from aranyani_tf.embeddings.weights import commit_of, load_weights
 
 MODEL = "openai/clip-vit-base-patch32"  # the paper names no size; this is CLIP's most used one
 
@@ -24,9 +24,11 @@ class ClipEncoder:
         self.processor = load_weights(AutoImageProcessor.from_pretrained, model, revision)
         verbosity = logging.get_verbosity()
         logging.set_verbosity_error()  # it would list every weight of the text side, which is not wanted here
-        self.model = load_weights(CLIPVisionModelWithProjection.from_pretrained, model, revision).eval()
-        logging.set_verbosity(verbosity)
-        self.facts = {"encoder": str(model), "revision": revision, "prompt": None}
+        try:
+            self.model = load_weights(CLIPVisionModelWithProjection.from_pretrained, model, revision).eval()
+        finally:
+            logging.set_verbosity(verbosity)
+        self.facts = {"encoder": str(model), "revision": commit_of(self.model.config, revision), "prompt": None}
 
     def __call__(self, images):
         pixels = self.processor(images=[np.asarray(image) for image in images], return_tensors="pt")

@@ -1,6 +1,8 @@
 """Texts → sentence embeddings; Instructor (Su et al., 2023) with the paper's prompt for CivilComments."""
 
-from aranyani_tf.embeddings.weights import load_weights
+from pathlib import Path
+
+from aranyani_tf.embeddings.weights import commit_of, load_weights
 
 MODEL = "hkunlp/instructor-large"  # the paper names no size; all have 768 features
 PROMPT = "Represent a toxicity comment for classifying its toxicity as toxic or non-toxic: "
@@ -19,6 +21,10 @@ class TextEncoder:
     def __init__(self, model=MODEL, revision=None, prompt=PROMPT, max_tokens=None):
         from sentence_transformers import SentenceTransformer
 
+        if Path(model).is_dir() and not (Path(model) / "modules.json").is_file():
+            # The library would build another model from what is there, without a word.
+            raise OSError(f"the folder {model} has no modules.json; copy all files of the model's repository, with "
+                          "their subfolders")
         self.prompt = prompt
         self.model = load_weights(SentenceTransformer, model, revision)
         if prompt:
@@ -26,7 +32,8 @@ class TextEncoder:
             self.model.set_pooling_include_prompt(False)
         if max_tokens:
             self.model.max_seq_length = max_tokens
-        self.facts = {"encoder": str(model), "revision": revision, "prompt": prompt, "max_tokens": max_tokens}
+        self.facts = {"encoder": str(model), "revision": commit_of(self.model[0].model.config, revision),
+                      "prompt": prompt, "max_tokens": max_tokens}
 
     def __call__(self, texts):
         # It sorts the texts by length and pads within small batches: many texts a call cost less.

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from aranyani_tf.embeddings.cache import read_array, read_manifest, write_array, write_manifest
+from aranyani_tf.arguments import require_whole
+from aranyani_tf.embeddings.cache import read_array, read_json, write_array, write_manifest
 from aranyani_tf.files import whole_file
 
 
@@ -22,22 +23,23 @@ def embed(examples, encoder, folder, *, dataset, num_rows=None, batch_size=64, s
             prompt) go into the manifest.
         folder: where `features.npy`, `labels.npy`, `groups.npy` and `manifest.json` appear.
         dataset: name for the manifest.
-        num_rows: how many there are, for the progress bar; None if that is not known.
+        num_rows: how many there are; None if that is not known.
         batch_size, shard_size: rows per call of the encoder, and per file that is kept.
 
     Returns:
         The manifest.
     """
-    folder = Path(folder)
-    facts = {"dataset": dataset, **encoder.facts}
-    if (folder / "manifest.json").is_file():
-        manifest = read_manifest(folder)
-        require_same(facts, manifest, folder)
-        return manifest
-    shards = folder / "shards"
-    begin(shards, {**facts, "shard_size": shard_size}, folder)
-    done = len(list(shards.glob("features-*.npy")))  # a shard's features are written last
-    rows = done * shard_size
+    require_whole("batch_size", batch_size, 1)
+    require_whole("shard_size", shard_size, 1)
+    folder, facts = Path(folder), {"dataset": dataset, **encoder.facts}
+    shards, manifest = folder / "shards", folder / "manifest.json"
+    if manifest.is_file():
+        require_same(facts, read_json(manifest), folder)
+        shutil.rmtree(shards, ignore_errors=True)  # of a run that was killed at its very end
+        return read_json(manifest)
+    begin(shards, facts, folder)
+    finished = finished_shards(shards)
+    rows = sum(finished)
     with tqdm(total=num_rows, initial=rows, unit="row", desc=f"{dataset} → {folder.name}",
               disable=not progress) as bar:
         source = iter(examples(rows))
@@ -46,22 +48,37 @@ def embed(examples, encoder, folder, *, dataset, num_rows=None, batch_size=64, s
             features = []
             for start in range(0, len(inputs), batch_size):
                 batch = list(inputs[start : start + batch_size])
-                features.append(checked(np.asarray(encoder(batch), "float16"), rows + start, dataset))
+                features.append(checked(encoder(batch), len(batch), rows + start, dataset))
                 bar.update(len(batch))
-            write_array(shards / f"labels-{done:05}.npy", np.array(labels, "int8"))
-            write_array(shards / f"groups-{done:05}.npy", np.array(groups, "int8"))
-            write_array(shards / f"features-{done:05}.npy", np.concatenate(features))
-            done += 1
+            index = len(finished)
+            write_array(shards / f"labels-{index:05}.npy", np.array(labels, "int8"))
+            write_array(shards / f"groups-{index:05}.npy", np.array(groups, "int8"))
+            write_array(shards / f"features-{index:05}.npy", np.concatenate(features))
+            finished.append(len(shard))
             rows += len(shard)
-    if not done:
-        raise ValueError(f"{dataset} has no rows to embed")
-    if rows == done * shard_size and num_rows is not None and rows < num_rows:
-        raise ValueError(f"{dataset} ended after {rows:,} of {num_rows:,} rows")
-    return finish(folder, shards, done, facts)
+    if rows < (num_rows or 1):
+        raise ValueError(f"{dataset} ended after {rows:,} rows" + (f" of {num_rows:,}" if num_rows else ""))
+    return finish(folder, shards, len(finished), facts)
 
 
-def checked(features, start, dataset):
-    """The features, unless one is not finite in float16 or a row is nothing but zeros."""
+def finished_shards(shards):
+    """Numbers of rows of the shards that are whole; the first damaged or missing one ends the list."""
+    lengths = []
+    for index in itertools.count():
+        features = shards / f"features-{index:05}.npy"  # written last
+        if not features.is_file():
+            return lengths
+        try:
+            lengths.append(len(read_array(features)))
+        except ValueError:
+            return lengths
+
+
+def checked(features, num_rows, start, dataset):
+    """Features in float16, one row an input, unless one is not finite or nothing but zeros."""
+    features = np.asarray(features, "float16")
+    if len(features) != num_rows:
+        raise ValueError(f"the encoder gave {len(features)} rows for {num_rows} inputs from row {start:,} of {dataset}")
     useless = ~np.isfinite(features).all(axis=1) | ~features.any(axis=1)
     if useless.any():
         raise ValueError(f"the encoder gives nothing useful for row {start + int(np.argmax(useless)):,} of {dataset}: "
@@ -74,9 +91,10 @@ def begin(shards, facts, folder):
     """Opens the folder of shards, or checks that those in it come from the same job."""
     job = shards / "job.json"
     if job.is_file():
-        require_same(facts, json.loads(job.read_text(encoding="utf-8")), folder)
+        require_same(facts, read_json(job), folder)
         return
-    shutil.rmtree(shards, ignore_errors=True)
+    if shards.is_dir() and any(file.suffix == ".npy" for file in shards.iterdir()):
+        raise ValueError(f"{shards} holds arrays but no job.json that tells whose they are; choose another folder")
     with whole_file(job, "w") as file:
         json.dump(facts, file, indent=2)
 
@@ -91,13 +109,13 @@ def require_same(facts, found, folder):
 def finish(folder, shards, count, facts):
     """Joins the shards into the three arrays, one shard in memory at a time."""
     for name in ("labels", "groups", "features"):
-        parts = [read_array(shards / f"{name}-{shard:05}.npy") for shard in range(count)]
-        num_rows = sum(map(len, parts))
+        files = [shards / f"{name}-{index:05}.npy" for index in range(count)]
+        first, num_rows = read_array(files[0]), sum(len(read_array(file)) for file in files)
         with whole_file(folder / f"{name}.npy") as file:
-            header = {"descr": parts[0].dtype.str, "fortran_order": False, "shape": (num_rows, *parts[0].shape[1:])}
-            np.lib.format.write_array_header_2_0(file, header)
-            for part in parts:
-                file.write(np.ascontiguousarray(part).tobytes())
-    write_manifest(folder, {**facts, "num_rows": num_rows, "num_features": parts[0].shape[1]})
+            np.lib.format.write_array_header_2_0(file, {
+                "descr": first.dtype.str, "fortran_order": False, "shape": (num_rows, *first.shape[1:])})
+            for shard in files:
+                file.write(read_array(shard).tobytes())
+    write_manifest(folder, {**facts, "num_rows": num_rows, "num_features": first.shape[1]})
     shutil.rmtree(shards)
-    return read_manifest(folder)
+    return read_json(folder / "manifest.json")

@@ -5,18 +5,19 @@ COMMENTS_SPLIT = "train"
 
 
 def celeba_examples(data_dir=None):
-    """(examples, num_rows): images with label blond hair and group male, of `celeb_a`."""
+    """(examples, num_rows, name): images with label blond hair and group male, of `celeb_a`."""
     builder = prepared("celeb_a", data_dir)
 
     def examples(start):
         for row in rows_of(builder, CELEBA_SPLITS, skip=start):
             yield row["image"], int(row["attributes"]["Blond_Hair"]), int(row["attributes"]["Male"])
 
-    return examples, sum(builder.info.splits[split].num_examples for split in CELEBA_SPLITS.split("+"))
+    num_rows = sum(builder.info.splits[split].num_examples for split in CELEBA_SPLITS.split("+"))
+    return examples, num_rows, f"{builder.info.full_name} {CELEBA_SPLITS}"
 
 
 def civil_comments_examples(data_dir=None, threshold=0.5):
-    """(examples, None): comments that name Christians or Muslims, and not both.
+    """(examples, None, name): comments that name Christians or Muslims, and not both.
 
     Label: toxic, a share of at least `threshold` of the annotators. Group: Christian (0) or Muslim
     (1), by the same share. The paper does not tell its threshold.
@@ -33,7 +34,7 @@ def civil_comments_examples(data_dir=None, threshold=0.5):
             if met > start:
                 yield row["text"].decode(), int(row["toxicity"] >= threshold), int(muslim)
 
-    return examples, None
+    return examples, None, f"{builder.info.full_name} {COMMENTS_SPLIT}, threshold {threshold}"
 
 
 def prepared(name, data_dir):

@@ -12,12 +12,20 @@ def load_weights(load, model, revision):
         revision: of the hub's repository; None for the latest. A folder has none.
     """
     local = Path(model).is_dir()
+    if local and revision is not None:
+        raise ValueError(f"{model} is a folder, which has no revision")
     try:
-        return load(str(model), **({} if local or revision is None else {"revision": revision}))
-    except (OSError, ValueError, RuntimeError) as error:  # absent, unreadable or unfitting files
+        return load(str(model), **({} if revision is None else {"revision": revision}))
+    except Exception as error:  # absent, unreadable, cut short, unfitting: each library has its own kinds
         where = (f"the folder {model} lacks a file or has one that cannot be read" if local else
                  f"{model} is neither a local folder nor to be had from the model hub")
         raise OSError(
-            f"no weights: {where}. On a machine with a network, download the model (config.json, the weights "
-            "as model.safetensors, and the preprocessor's or tokenizer's files), put it into a folder here, "
-            f"and pass that folder as the model. The library said: {error}") from error
+            f"no weights: {where}. On a machine with a network, download all files of the model's repository, with "
+            "their subfolders (config.json, model.safetensors, those of the tokenizer or image processor, "
+            "modules.json and what it names), put them into a folder here, and pass that folder as the model. "
+            f"The library said: {error}") from error
+
+
+def commit_of(config, revision):
+    """The commit of the hub's repository that was loaded, so that a manifest tells it exactly."""
+    return getattr(config, "_commit_hash", None) or revision
