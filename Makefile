@@ -8,7 +8,7 @@ PIP_INSTALL := $(RUN) -m pip install --quiet --disable-pip-version-check -c cons
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup everything data table1 embeddings wiki_toxicity test lint benchmark clean
+.PHONY: help setup everything figure2 data table1 embeddings wiki_toxicity test lint benchmark clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9_]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,14 +19,17 @@ $(INSTALLED): setup.py pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Python 3.11 or newer is needed; try: make PYTHON=python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(PIP_INSTALL) '.[baselines]'
+	$(PIP_INSTALL) '.[baselines,reproduce]'
 	@touch $@
 
 everything: $(EVERYTHING)  ## setup, and what tests and embeddings need besides (torch, transformers, …)
 
 $(EVERYTHING): $(INSTALLED)
-	$(PIP_INSTALL) '.[baselines,embeddings,test]'
+	$(PIP_INSTALL) '.[baselines,embeddings,reproduce,test]'
 	@touch $@
+
+figure2: setup  ## the paper's Figure 2 -> results/figure2.csv, .png, .pdf (QUICK=1: under a minute; ARGS=--help)
+	$(RUN) reproduce/figure2.py $(if $(QUICK),--quick) $(ARGS)
 
 data: setup  ## rebuild the shipped tables from their sources, and check them
 	$(RUN) reproduce/data.py

@@ -1,0 +1,88 @@
+"""Tidy data in, axes out: nothing here reads a file or runs a model."""
+
+import matplotlib
+
+matplotlib.use("Agg")  # pictures go to files, also on a machine without a screen
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+# The paper's markers; its hues in the shades of Okabe and Ito, which colour-blind eyes can tell apart.
+METHODS = {
+    "aranyani": {"label": "Aranyani", "marker": "v", "color": "#009E73"},
+    "ht": {"label": "HT", "marker": "s", "color": "#D55E00"},
+    "aht": {"label": "AHT", "marker": "p", "color": "#0072B2"},
+    "faht": {"label": "FAHT", "marker": ">", "color": "#E69F00"},
+    "mlp": {"label": "MLP", "marker": "h", "color": "#CC79A7"},
+    "leaf": {"label": "Leaf", "marker": "<", "color": "#A6611A"},
+    "majority": {"label": "Majority", "marker": "o", "color": "#7F7F7F"},
+}
+DATASETS = {"adult": "Adult", "census": "Census", "compas": "COMPAS", "celeba": "CelebA",
+            "civil_comments": "CivilComments", "wiki_toxicity": "Wikipedia toxicity"}
+STYLE = {"font.size": 11, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
+         "grid.color": "#E5E5E5", "axes.axisbelow": True, "legend.frameon": False, "pdf.fonttype": 42,
+         "svg.hashsalt": "aranyani"}
+
+
+def last_records(frame):
+    """The records at the end of each run."""
+    return frame[frame["step"] == frame.groupby(["dataset", "method"])["step"].transform("max")]
+
+
+def pareto_front(points):
+    """The points that no other beats in both: (gap, accuracy), sorted by the gap."""
+    front = []
+    for gap, accuracy in sorted(map(tuple, points), key=lambda point: (point[0], -point[1])):
+        if not front or accuracy > front[-1][1]:
+            front.append((gap, accuracy))
+    return np.array(front)
+
+
+def trade_off(axes, frame, *, method, rule, gap="demographic_parity", filled=True, label=None):
+    """Every run a faint point, mean ± standard deviation for each λ, and the Pareto front of the means."""
+    style = METHODS[method]
+    runs = frame.query("method == @method and rule == @rule")
+    if runs.empty:
+        return axes
+    by_weight = runs.groupby("fairness_weight")[[gap, "accuracy"]]
+    means, spreads = by_weight.mean(), by_weight.std().fillna(0)
+    face = style["color"] if filled else "white"
+    axes.scatter(runs[gap], 100 * runs["accuracy"], marker=style["marker"], s=14, alpha=0.35, linewidths=0.6,
+                 facecolors=face if filled else "none", edgecolors=style["color"], zorder=2)
+    axes.errorbar(means[gap], 100 * means["accuracy"], xerr=spreads[gap], yerr=100 * spreads["accuracy"],
+                  fmt=style["marker"], color=style["color"], markerfacecolor=face, markersize=8, elinewidth=0.8,
+                  capsize=0, linestyle="none", zorder=4, label=label or style["label"])
+    front = pareto_front(means.to_numpy())
+    axes.plot(front[:, 0], 100 * front[:, 1], color=style["color"], linewidth=1.4,
+              linestyle="-" if filled else "--", zorder=3)
+    return axes
+
+
+def majority_line(axes, frame, *, gap="demographic_parity"):
+    """Majority for p from 0 to 1: a line with a band of one standard deviation over the seeds."""
+    style = METHODS["majority"]
+    by_probability = frame.query("method == 'majority'").groupby("probability")[[gap, "accuracy"]]
+    means, spreads = by_probability.mean(), by_probability.std().fillna(0)
+    axes.plot(means[gap], 100 * means["accuracy"], color=style["color"], marker=style["marker"], markersize=4,
+              linewidth=1, zorder=1, label=style["label"])
+    axes.fill_between(means[gap], 100 * (means["accuracy"] - spreads["accuracy"]),
+                      100 * (means["accuracy"] + spreads["accuracy"]), color=style["color"], alpha=0.15, linewidth=0)
+    return axes
+
+
+def finish_trade_off(axes, dataset, *, gap_name="Demographic parity"):
+    """Titles and directions as in the paper: the better, the further up and to the right."""
+    axes.set_title(DATASETS[dataset])
+    axes.set_xlabel(gap_name)
+    axes.set_ylabel("Accuracy (%)")
+    axes.invert_xaxis()
+    return axes
+
+
+def save(figure, folder, name):
+    """PNG and PDF, without dates in them: the same numbers give the same bytes."""
+    paths = [folder / f"{name}.png", folder / f"{name}.pdf"]
+    figure.savefig(paths[0], dpi=200, metadata={"Software": None})
+    figure.savefig(paths[1], metadata={"CreationDate": None})
+    plt.close(figure)
+    return paths
