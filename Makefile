@@ -5,10 +5,11 @@ RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 EVERYTHING := $(VENV)/.installed-everything
 PIP_INSTALL := $(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e
+SWEEP ?= adult
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup everything figure2 data table1 embeddings wiki_toxicity test lint benchmark clean
+.PHONY: help setup everything figure2 sweep data table1 embeddings wiki_toxicity test lint benchmark clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9_]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +31,9 @@ $(EVERYTHING): $(INSTALLED)
 
 figure2: setup  ## the paper's Figure 2 -> results/figure2.csv, .png, .pdf (QUICK=1: under a minute; ARGS=--help)
 	$(RUN) reproduce/figure2.py $(if $(QUICK),--quick) $(ARGS)
+
+sweep: setup  ## a W&B sweep here, without an account: make sweep SWEEP=adult -> results/sweep_adult.csv
+	$(RUN) reproduce/sweep.py --local reproduce/sweeps/$(SWEEP).yaml $(ARGS)
 
 data: setup  ## rebuild the shipped tables from their sources, and check them
 	$(RUN) reproduce/data.py

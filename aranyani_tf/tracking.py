@@ -31,10 +31,10 @@ def start(config, **options):
 
 
 def log_curve(run, records):
-    """One model's records: a point of each curve per checkpoint, the last ones as the summary."""
-    for record in records.dropna(axis=1, how="all").to_dict("records"):
-        run.log({name: value for name, value in record.items() if isinstance(value, float) and value == value}
-                | {"step": record["step"]}, step=int(record["step"]))
+    """One model's records: a point of each curve per checkpoint; the last ones become W&B's summary."""
+    metrics = records.drop(columns=[*SETTINGS, "fairness_weight", "seed"], errors="ignore")
+    for record in metrics.to_dict("records"):
+        run.log({name: value for name, value in record.items() if value == value}, step=int(record["step"]))
 
 
 def log_records(name, records, pictures=()):

@@ -9,11 +9,10 @@ import time
 from importlib.metadata import version
 from pathlib import Path
 
-from experiments import RESULTS, ROOT, run_all
-from plots import last_records, save
-
 from aranyani_tf.files import whole_file
 from aranyani_tf.tracking import log_safely
+from experiments import RESULTS, ROOT, run_all
+from plots import last_records, save
 
 PACKAGES = ("tensorflow", "keras", "numpy", "pandas", "matplotlib")
 

@@ -1,7 +1,8 @@
 """Figure 2: accuracy against demographic parity on Adult, Census and COMPAS."""
 
-import grids
 import matplotlib.pyplot as plt
+
+import grids
 import plots
 from command import run_figure
 

@@ -1,0 +1,119 @@
+"""What a W&B agent runs: one setting of a sweep. Or, with --local, a whole sweep here without an account.
+
+    wandb sweep reproduce/sweeps/adult.yaml      # then, on as many machines as one likes:
+    wandb agent ENTITY/PROJECT/SWEEP
+
+    python reproduce/sweep.py --local reproduce/sweeps/adult.yaml
+"""
+
+import argparse
+import fcntl
+import io
+import itertools
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import yaml
+
+from aranyani_tf import tracking
+from command import summary
+from experiments import RESULTS, Experiment, run_all
+
+GRID = ("fairness_weight", "seed")  # the sides of an Experiment; its other fields are settings
+
+
+def experiment_of(config):
+    """One λ and seed as an `Experiment`; an unknown parameter is an error."""
+    settings = dict(config)
+    unknown = set(settings) - {field.name for field in fields(Experiment)} - set(GRID)
+    if unknown:
+        raise ValueError(f"unknown parameter {', '.join(sorted(unknown))}; known are {', '.join(parameters())}")
+    weight, seed = (settings.pop(name) for name in GRID)
+    return Experiment(fairness_weights=(float(weight),), seeds=(int(seed),), **settings)
+
+
+def parameters():
+    return [*GRID, *(field.name for field in fields(Experiment) if field.name not in ("fairness_weights", "seeds"))]
+
+
+def run_one(config, csv=None):
+    """One setting: its curves and results go to W&B, and to the end of a CSV file if one is named."""
+    experiment = experiment_of(config)  # a wrong setting fails before a run is made
+    run = tracking.start(config)
+    records = experiment.run()
+    records = records[records["method"] == "aranyani"]
+    tracking.log_curve(run, records)
+    run.finish()
+    if csv:
+        append(records, Path(csv))
+    return records
+
+
+def append(records, csv):
+    """Adds rows at the end of a file that other agents may be adding to as well."""
+    csv.parent.mkdir(parents=True, exist_ok=True)
+    with open(csv, "a", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        text = io.StringIO()
+        records.to_csv(text, index=False, header=file.tell() == 0, float_format="%.6g")
+        file.write(text.getvalue())
+
+
+def configs_of(path):
+    """Every setting of a sweep file, in the order in which W&B's own engine gives them."""
+    import sweeps
+
+    sweep = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    problems = list(sweeps.schema_violations_from_proposed_config(sweep))
+    if problems:
+        raise ValueError(f"{path} is not a sweep of W&B: {problems[0]}")
+    runs = []
+    while (following := sweeps.next_run(sweep, runs)) is not None:
+        runs.append(following)
+        yield {name: entry["value"] for name, entry in following.config.items()}
+
+
+def grids_of(configs):
+    """Settings that differ in λ and seed only become one `Experiment`, which is trained in one pass."""
+    def rest(config):
+        return sorted((name, value) for name, value in config.items() if name not in GRID)
+
+    for settings, group in itertools.groupby(sorted(configs, key=lambda c: str(rest(c))), key=rest):
+        group = list(group)
+        weights, seeds = (list(dict.fromkeys(config[name] for config in group)) for name in GRID)
+        if len(group) != len(weights) * len(seeds):
+            raise ValueError(f"{dict(settings)}: a sweep must have every λ with every seed")
+        yield Experiment(fairness_weights=tuple(map(float, weights)), seeds=tuple(map(int, seeds)), **dict(settings))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--local", metavar="SWEEP", help="run all settings of this file here")
+    parser.add_argument("--fresh", action="store_true", help="with --local: start over")
+    parser.add_argument("--results", type=Path, default=RESULTS, metavar="FOLDER", help="with --local")
+    parser.add_argument("--csv", metavar="FILE", help="also add the records to the end of this file")
+    kinds = {"fairness_weight": float, "seed": int, "num_trees": int, "height": int, "rows": int}
+    for name in parameters():
+        parser.add_argument(f"--{name}", type=kinds.get(name, str))
+    options = parser.parse_args()
+    config = {name: getattr(options, name) for name in parameters() if getattr(options, name) is not None}
+    if not options.local:
+        missing = [name for name in (*GRID, "dataset") if name not in config]
+        if missing:
+            parser.error(f"missing --{', --'.join(missing)}; or --local FILE for a whole sweep")
+        print(summary(run_one(config, options.csv)))
+        return
+    if config or options.csv:
+        parser.error("--local takes its settings from the sweep file")
+    try:
+        experiments = list(grids_of(configs_of(options.local)))
+    except (OSError, ValueError) as error:
+        sys.exit(str(error))
+    name = f"sweep_{Path(options.local).stem}"
+    records = run_all(name, experiments, results=options.results, fresh=options.fresh)
+    print(f"\n{summary(records)}\n\n→ {options.results / name}.csv")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,244 @@
+"""`make figure2` and the sweeps: resuming, the grids, the plots, W&B."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+import wandb_files
+from aranyani_tf import tracking
+from sweep_server import SweepServer
+
+ROOT = Path(__file__).parents[1]
+SCRIPTS = ROOT / "reproduce"
+sys.path.insert(0, str(SCRIPTS))
+
+import command
+import experiments
+import figure2
+import grids
+import plots
+import sweep
+
+SMALL = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from experiments import Experiment, run_all
+if __name__ == "__main__":
+    grid = [Experiment("synthetic", (0.0, weight), (0, 1), num_trees=1, height=1, rows=800)
+            for weight in (.1, .3, 1., 3.)]
+    run_all("small", grid, results=sys.argv[2], processes=1, progress=False)
+"""
+
+
+def small_run(folder):
+    script = folder / "small.py"
+    script.write_text(SMALL)
+    return subprocess.Popen([sys.executable, script, SCRIPTS, folder])
+
+
+def test_a_run_killed_at_several_moments_ends_with_the_bytes_of_one_that_was_not(tmp_path):
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    whole.mkdir()
+    killed.mkdir()
+    assert small_run(whole).wait() == 0
+    parts = killed / ".parts" / "small"
+    for num_parts in (0, 1, 3):  # before the first experiment is done, after it, after three of four
+        run = small_run(killed)
+        begin = time.time()
+        while len(list(parts.glob("*.csv"))) < num_parts or (num_parts == 0 and time.time() < begin + 4):
+            assert run.poll() is None
+            time.sleep(0.01)
+        os.kill(run.pid, signal.SIGKILL)
+        run.wait()
+        if (killed / "small.csv").exists():  # never half a file
+            assert set(pd.read_csv(killed / "small.csv").groupby(["fairness_weight", "seed"])["step"].max()) == {800}
+    finished = {file: file.stat().st_mtime_ns for file in parts.glob("*.csv")}
+    assert finished
+    assert small_run(killed).wait() == 0
+    assert (killed / "small.csv").read_bytes() == (whole / "small.csv").read_bytes()
+    assert all(file.stat().st_mtime_ns == before for file, before in finished.items())  # nothing twice
+    frame = pd.read_csv(killed / "small.csv")
+    assert list(frame.columns[:12]) == experiments.FIRST_COLUMNS
+    ends = plots.last_records(frame)
+    assert (ends["step"] == 800).all()
+    assert len(ends.query("method == 'aranyani'")) == 16 and len(ends.query("method == 'majority'")) == 4 * 2 * 11
+
+
+def test_another_setting_or_other_code_is_another_experiment(monkeypatch):
+    one = experiments.Experiment("adult", (0.1,), (0,))
+    assert one.key == experiments.Experiment("adult", (0.1,), (0,)).key
+    assert one.key != experiments.Experiment("adult", (0.1,), (0,), height=5).key
+    before = one.key
+    monkeypatch.setattr(experiments, "fingerprint", lambda: "other code")
+    assert one.key != before
+    for wrong in ({"rule": "mine"}, {"dataset": "iris"}):
+        with pytest.raises(ValueError, match="must be one of"):
+            experiments.Experiment(**({"dataset": "adult", "fairness_weights": (0.1,), "seeds": (0,)} | wrong))
+
+
+def test_an_experiment_that_fails_says_which_and_the_others_are_kept(tmp_path):
+    good = experiments.Experiment("synthetic", (0.0,), (0,), num_trees=1, height=1, rows=300)
+    bad = experiments.Experiment("synthetic", (0.0,), (0,), num_trees=1, height=11, rows=200)
+    with pytest.raises(RuntimeError, match=r"height=11.* failed: height must be a whole number"):
+        experiments.run_all("both", [good, bad], results=tmp_path, processes=1, progress=False)
+    assert len(list((tmp_path / ".parts" / "both").glob("*.csv"))) == 1
+
+
+def test_figure_2_has_the_released_grids_with_both_rules():
+    grid = grids.figure2()
+    assert sum(len(each.fairness_weights) for each in grid) == 2 * 29
+    assert {each.seeds for each in grid} == {(0, 1, 2, 3, 4)} and {each.rule for each in grid} == {"released", "paper"}
+    paper = next(each for each in grid if each.dataset == "adult" and each.rule == "paper")
+    assert paper.fairness_weights == (0, 10, 30, 50, 100, 500, 1000, 10_000)
+    quick = grids.figure2(quick=True)
+    assert {each.rule for each in quick} == {"released"} and {each.seeds for each in quick} == {(0, 1)}
+
+
+def test_committed_results_agree_with_an_independent_program():
+    """Accuracy and demographic parity of Adult and Census that another implementation found."""
+    ends = plots.last_records(pd.read_csv(ROOT / "results" / "figure2.csv"))
+    means = ends.query("method == 'aranyani' and rule == 'released'").groupby(["dataset", "fairness_weight"])[
+        ["accuracy", "demographic_parity"]].mean()
+    for key, (accuracy, within), (gap, gap_within) in (
+            (("adult", 0.0), (0.835, 0.002), (0.197, 0.02)), (("adult", 0.1), (0.828, 0.004), (0.124, 0.02)),
+            (("adult", 10.0), (0.794, 0.007), (0.051, 0.015)), (("census", 0.0), (0.946, 0.001), (0.038, 0.005)),
+            (("census", 0.1), (0.944, 0.001), (0.023, 0.005))):
+        assert means.loc[key, "accuracy"] == pytest.approx(accuracy, abs=within), key
+        assert means.loc[key, "demographic_parity"] == pytest.approx(gap, abs=gap_within), key
+
+
+def test_majority_is_a_line_between_the_majority_label_and_the_model():
+    ends = plots.last_records(pd.read_csv(ROOT / "results" / "figure2.csv"))
+    runs = ends.query("method == 'majority' and dataset == 'adult' and seed == 0").set_index("probability")
+    model = ends.query("method == 'aranyani' and dataset == 'adult' and seed == 0 and fairness_weight == 0 "
+                       "and rule == 'released'").iloc[0]
+    assert runs.loc[0.0, "accuracy"] == pytest.approx(0.75919, abs=1e-4) and runs.loc[0.0, "demographic_parity"] == 0
+    assert runs.loc[1.0, "accuracy"] == pytest.approx(model["accuracy"], abs=1e-5)
+    assert runs.loc[0.5, "accuracy"] == pytest.approx((0.75919 + model["accuracy"]) / 2, abs=1e-4)
+    # A draw at random, row by row, comes out where the expectation says.
+    random, rows = np.random.default_rng(0), 200_000
+    labels, groups = random.random(rows) < 0.24, random.random(rows) < 0.5
+    said = np.where(random.random(rows) < 0.8, labels, groups)
+    drawn = np.where(random.random(rows) < 0.3, said, False)
+    gap = abs(said[groups].mean() - said[~groups].mean())
+    assert abs(drawn[groups].mean() - drawn[~groups].mean()) == pytest.approx(0.3 * gap, abs=0.005)
+    assert (drawn == labels).mean() == pytest.approx(0.3 * (said == labels).mean() + 0.7 * (~labels).mean(), abs=0.005)
+
+
+def test_the_pareto_front_has_the_points_that_nothing_beats():
+    points = np.array([[0.2, 0.83], [0.1, 0.82], [0.1, 0.80], [0.15, 0.81], [0.05, 0.79], [0.0, 0.76]])
+    np.testing.assert_array_equal(plots.pareto_front(points), [[0.0, 0.76], [0.05, 0.79], [0.1, 0.82], [0.2, 0.83]])
+
+
+def test_the_figure_has_three_panels_with_every_run_and_an_inverted_axis():
+    records = pd.read_csv(ROOT / "results" / "figure2.csv")
+    figure = figure2.draw(records)
+    assert [axes.get_title() for axes in figure.axes] == ["Adult", "Census", "COMPAS"]
+    for axes, num_weights in zip(figure.axes, (8, 6, 15), strict=True):
+        left, right = axes.get_xlim()
+        assert left > right
+        sizes = sorted(len(points.get_offsets()) for points in axes.collections)
+        assert sizes[-2:] == [5 * num_weights, 5 * num_weights]  # both rules
+
+
+def test_figure_2_quick_from_the_command_line(tmp_path):
+    result = subprocess.run(
+        [sys.executable, SCRIPTS / "figure2.py", "--quick", "--results", tmp_path], capture_output=True, text=True,
+        cwd=tmp_path, env=os.environ | {"WANDB_MODE": "offline"})
+    assert result.returncode == 0, result.stderr
+    for name in ("figure2_quick.csv", "figure2_quick.png", "figure2_quick.pdf"):
+        assert f"→ {tmp_path / name}" in result.stdout and (tmp_path / name).stat().st_size > 10_000
+    assert "demographic parity" in result.stdout and "environment.json" in os.listdir(tmp_path)
+    frame = pd.read_csv(tmp_path / "figure2_quick.csv")
+    assert set(frame["dataset"]) == {"adult", "census", "compas"} and set(frame["seed"]) == {0, 1}
+    assert frame["accuracy"].between(0.2, 1).all() and frame["demographic_parity"].between(0, 1).all()
+    runs = sorted((tmp_path / "wandb").glob("offline-run-*/*.wandb"))
+    assert len(runs) == 6  # three datasets, Aranyani and Majority
+    logged = [entry for run in runs for entry in wandb_files.history(run)]
+    assert any("points" in name for entry in logged for name in entry)
+    assert any("figure2_quick" in name for entry in logged for name in entry)
+    assert wandb_files.config(runs[0])["dataset"] == ["adult"]
+
+
+def test_a_missing_or_failing_wandb_does_not_stop_a_run(monkeypatch, tmp_path):
+    records = pd.read_csv(ROOT / "results" / "figure2.csv").query("dataset == 'compas'")
+    monkeypatch.chdir(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "wandb", None)
+        with pytest.warns(UserWarning, match="W&B could not log"):
+            assert not tracking.log_safely("figure2", records)
+    monkeypatch.setattr(tracking, "log_records", lambda *_: time.sleep(60))
+    begin = time.time()
+    with pytest.warns(UserWarning, match="left behind"):
+        assert not tracking.log_safely("figure2", records, seconds=0.2)
+    assert time.time() - begin < 5
+
+
+@pytest.mark.parametrize("name", ["adult", "census", "compas", "celeba", "civil_comments", "architecture"])
+def test_every_sweep_file_is_valid_for_w_and_b_and_is_the_grid(name):
+    configs = list(sweep.configs_of(SCRIPTS / "sweeps" / f"{name}.yaml"))  # checks it with W&B's own schema
+    found = list(sweep.grids_of(configs))
+    if name == "architecture":
+        shapes = {(each.num_trees, each.height) for each in found}
+        assert shapes == {(trees, height) for trees in (1, 2, 3, 5, 8) for height in range(2, 7)}
+    else:
+        (only,) = found
+        assert set(only.fairness_weights) == set(grids.RELEASED_WEIGHTS[name]) and set(only.seeds) == set(grids.SEEDS)
+        assert (only.dataset, only.rule, only.num_trees, only.height) == (name, "released", 3, 4)
+
+
+def test_a_wrong_sweep_is_refused(tmp_path):
+    path = tmp_path / "wrong.yaml"
+    path.write_text(yaml.safe_dump({"program": "x.py", "method": "gird", "parameters": {"seed": {"values": [0]}}}))
+    with pytest.raises(ValueError, match="not a sweep of W&B"):
+        list(sweep.configs_of(path))
+    with pytest.raises(ValueError, match="unknown parameter colour"):
+        sweep.experiment_of({"dataset": "adult", "fairness_weight": 0.1, "seed": 0, "colour": "red"})
+
+
+def test_an_agent_of_w_and_b_runs_two_settings_and_finds_the_numbers_of_the_grid(tmp_path):
+    server = SweepServer(num_runs=2)
+    bin_folder = Path(sys.executable).parent
+    environment = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()} | {
+        "WANDB_BASE_URL": server.url, "WANDB_API_KEY": "local-" + 40 * "0", "WANDB_DIR": str(tmp_path),
+        "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
+    options = {"cwd": ROOT, "capture_output": True, "text": True, "timeout": 300}
+    made = subprocess.run(["wandb", "sweep", "reproduce/sweeps/adult.yaml"], env=environment, **options)
+    assert made.returncode == 0, made.stderr
+    agent = subprocess.run(["wandb", "agent", "team/aranyani_tf/sweep1"],
+                           env=environment | {"WANDB_MODE": "offline"}, **options)
+    server.close()
+    assert agent.returncode == 0, agent.stderr
+    grid = plots.last_records(pd.read_csv(ROOT / "results" / "figure2.csv"))
+    runs = sorted(tmp_path.glob("wandb/offline-run-*/*.wandb"))
+    assert len(runs) == 2
+    for run in runs:
+        config, last = wandb_files.config(run), list(wandb_files.history(run))[-1]
+        same = grid[(grid["dataset"] == "adult") & (grid["method"] == "aranyani") & (grid["rule"] == "released")
+                    & (grid["fairness_weight"] == config["fairness_weight"]) & (grid["seed"] == config["seed"])].iloc[0]
+        assert last["step"] == 32_561
+        assert last["accuracy"] == pytest.approx(same["accuracy"], abs=1e-3)
+        assert last["demographic_parity"] == pytest.approx(same["demographic_parity"], abs=3e-3)
+
+
+def test_agents_may_add_to_one_file(tmp_path):
+    frame = pd.DataFrame({"fairness_weight": [0.1], "seed": [0], "accuracy": [0.8]})
+    for _ in range(3):
+        sweep.append(frame, tmp_path / "all.csv")
+    assert len(pd.read_csv(tmp_path / "all.csv")) == 3
+
+
+def test_the_environment_of_a_run_is_recorded(tmp_path):
+    path = tmp_path / "environment.json"
+    for name in ("figure2", "figure3"):
+        command.write_environment(path, name, grids.figure2(), 12.3)
+    found = pd.read_json(path)
+    assert list(found.columns) == ["figure2", "figure3"] and found.loc["seeds", "figure2"] == [0, 1, 2, 3, 4]
