@@ -23,7 +23,7 @@ from river import linear_model, metrics, tree
 
 import aranyani_tf as ar
 
-OURS, HOEFFDING = "aranyani fit", "river HoeffdingTree"
+OURS, HOEFFDING, GROVE = "aranyani fit", "river HoeffdingTree", "aranyani grove"
 RIVER = {
     HOEFFDING: tree.HoeffdingTreeClassifier,
     "river HoeffdingAdaptiveTree": lambda: tree.HoeffdingAdaptiveTreeClassifier(seed=0),
@@ -104,6 +104,27 @@ def throughput(num_features, rounds, scale):
         yield record
 
 
+def groves(rounds, scale, num_members=40):
+    """Model-samples per second of a grid, against the single model in the same rounds."""
+    for num_features in (14, 40):
+        stream = ar.datasets.load("synthetic", num_rows=max(int(64_000 * scale), 3 * CHUNK), num_features=num_features)
+        ours, best = Ours(num_features), {}
+        for _ in range(rounds):
+            times = {OURS: ours.seconds(stream) / len(stream), GROVE: grove_seconds(stream, num_members)}
+            best = {name: min(seconds, best.get(name, np.inf)) for name, seconds in times.items()}
+        yield {"measure": "grove", "contender": f"{GROVE} of {num_members}", "num_features": num_features, "height": 4,
+               "num_rows": len(stream), "samples_per_second": 1 / best[GROVE],
+               "ratio_to_single_model": best[OURS] / best[GROVE]}
+
+
+def grove_seconds(stream, num_members):
+    """CPU time per row and member, without the first chunk, which is compiled."""
+    clock = []
+    grove = ar.Grove(fairness_weights=[0.1], seeds=range(num_members))
+    grove.fit(stream, chunk_size=CHUNK, verbose=0, on_chunk=lambda done: clock.append((time.process_time(), done)))
+    return (clock[-1][0] - clock[0][0]) / sum(done for _, done in clock[1:])
+
+
 def heights(rounds, scale):
     stream = ar.datasets.load("synthetic", num_rows=max(int(40_000 * scale), 4096))
     for height in range(2, 11):
@@ -147,24 +168,35 @@ def main():
     parser.add_argument("--rounds", type=int, default=4, help="rounds; the best one counts (4)")
     parser.add_argument("--scale", type=float, default=1.0, help="share of the usual number of rows (1.0)")
     parser.add_argument("--output", type=Path, default=Path("results/benchmark.csv"))
+    parser.add_argument("--only", metavar="MEASURE", help="measure this alone, and keep the file's other rows: "
+                        "throughput, grove, height, length or compilations")
     arguments = parser.parse_args()
     tf.config.threading.set_intra_op_parallelism_threads(1)
     tf.config.threading.set_inter_op_parallelism_threads(1)
-    parts = [*((f"{d} features", lambda d=d: throughput(d, arguments.rounds, arguments.scale)) for d in ROWS),
-             ("heights 2 to 10", lambda: heights(arguments.rounds, arguments.scale)),
-             ("lengths", lambda: lengths(arguments.rounds, arguments.scale)), ("compilations", compilations)]
+    effort = arguments.rounds, arguments.scale
+    parts = [*(("throughput", f"{d} features", lambda d=d: throughput(d, *effort)) for d in ROWS),
+             ("grove", "a grid in one pass", lambda: groves(*effort)),
+             ("height", "heights 2 to 10", lambda: heights(*effort)),
+             ("length", "lengths", lambda: lengths(*effort)), ("compilations", "compilations", compilations)]
+    if arguments.only and arguments.only not in {measure for measure, *_ in parts}:
+        parser.error(f"no measure {arguments.only!r}")
+    parts = [part for part in parts if arguments.only in (None, part[0])]
     records = []
-    for number, (name, run) in enumerate(parts, start=1):
+    for number, (_, name, run) in enumerate(parts, start=1):
         print(f"[{number}/{len(parts)}] {name} …", flush=True)
         records += run()
-    table = pd.DataFrame(records)[[
+    table = pd.DataFrame(records)
+    if arguments.only and arguments.output.is_file():
+        known = pd.read_csv(arguments.output)
+        table = pd.concat([known[known["measure"] != arguments.only], table])
+    table = table.reindex(columns=[
         "measure", "contender", "num_features", "height", "num_rows", "samples_per_second",
-        "ratio_to_hoeffding_tree", "compile_seconds", "state_bytes", "compilations"]]
+        "ratio_to_hoeffding_tree", "ratio_to_single_model", "compile_seconds", "state_bytes", "compilations"])
     table = table.astype(dict.fromkeys(("num_rows", "state_bytes", "compilations"), "Int64"))
     arguments.output.parent.mkdir(exist_ok=True)
     temporary = arguments.output.with_suffix(".tmp")
-    table.round({"samples_per_second": 0, "ratio_to_hoeffding_tree": 2, "compile_seconds": 2}).to_csv(
-        temporary, index=False)
+    digits = {"samples_per_second": 0, "ratio_to_hoeffding_tree": 2, "ratio_to_single_model": 2, "compile_seconds": 2}
+    table.round(digits).to_csv(temporary, index=False)
     temporary.replace(arguments.output)
     with pd.option_context("display.width", 200, "display.max_columns", None, "display.max_rows", None):
         for measure, rows in table.groupby("measure", sort=False):

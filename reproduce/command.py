@@ -33,7 +33,8 @@ def run_figure(name, title, experiments_of, draw):
     begin = time.perf_counter()
     records = run_all(name, experiments, results=options.results, fresh=options.fresh, processes=options.processes)
     duration = time.perf_counter() - begin
-    write_environment(options.results / "environment.json", name, experiments, duration)
+    environment = "environment_quick.json" if options.quick else "environment.json"
+    write_environment(options.results / environment, name, experiments, duration)
     pictures = save(draw(records), options.results, name)
     if not options.no_wandb:
         log_safely(name, records, pictures[:1], seconds=max(10.0, 0.1 * duration))
