@@ -164,6 +164,25 @@ class OutputConstraint:
             for mean in gradients]
 
 
+class SummedOutputConstraint(OutputConstraint):
+    """A slip of the authors' released Leaf and MLP baselines, to see what it did.
+
+    They differentiate the sum of the label probabilities. That is 1 for every x, so the fairness gradient
+    is zero, and λ has no effect.
+    """
+
+    def __init__(self, learner, num_labels, notion):
+        require_decisions(notion, "summed output")
+        super().__init__(learner, num_labels, notion)
+
+    def quantities(self, outputs, losses):
+        return [tf.reduce_sum(outputs, axis=-1) for _ in self.columns]
+
+    def measure(self, trace, shares):
+        values = tf.gather(trace.outputs, self.columns, axis=1)  # the gap itself is right
+        return share_out(shares, values), [share_out(shares, j) for j in trace.jacobians()]
+
+
 def share_out(shares, per_sample):
     """Σ_batch shares·value: (batch, cell), (batch, ...) → (cell, ...)."""
     if shares.shape[0] == 1:
@@ -188,12 +207,13 @@ def require_decisions(notion, level):
                          "use constraint='output'")
 
 
-LEVELS = ("node", "leaf", "output")
+LEVELS = ("node", "leaf", "output", "summed_output")
 
 
 def get(level, learner, *, num_features, num_labels, notion):
     """The constraint at a level, bound to a learner."""
     require_choice("constraint", level, LEVELS)
-    if level == "output":
-        return OutputConstraint(learner, num_labels, notion)
+    if level.endswith("output"):
+        kind = OutputConstraint if level == "output" else SummedOutputConstraint
+        return kind(learner, num_labels, notion)
     return {"node": NodeConstraint, "leaf": LeafConstraint}[level](learner, num_features, notion)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
+from aranyani_tf.arguments import require_whole
 from aranyani_tf.chunks import Chunks
 from aranyani_tf.gradient_record import norm_frame, norm_names
 from aranyani_tf.model import Aranyani, require_fairness_weight
@@ -26,9 +27,10 @@ class Grove:
 
     Args:
         model_settings: what `Aranyani` takes, but for `fairness_weight` and `seed`. A predictor or
-            encoder may also be a function of the seed that makes one.
+            encoder is copied for each member; it may also be a function of the seed that makes one.
         fairness_weights, seeds: the grid; the members are all pairs, in this order.
         learning_rate: of Adam, for all members.
+        model_class: `Aranyani`, or a subclass such as `baselines.fermi.Fermi`.
 
     >>> import aranyani_tf as ar
     >>> grove = ar.Grove({"num_trees": 1, "height": 2}, fairness_weights=[0.0, 0.1], seeds=[0, 1])
@@ -40,14 +42,20 @@ class Grove:
     >>> chosen = grove.model(fairness_weight=0.1, seed=1)      # an Aranyani that goes on from there
     """
 
-    def __init__(self, model_settings=None, *, fairness_weights, seeds, learning_rate=2e-3):
-        self.settings = dict(model_settings or {})
+    def __init__(self, model_settings=None, *, fairness_weights, seeds, learning_rate=2e-3,
+                 model_class=Aranyani):
+        self.model_class, self.settings = model_class, dict(model_settings or {})
         for name in {"fairness_weight", "seed"} & set(self.settings):
             raise ValueError(f"{name} is a side of the grid: pass {name}s=[…], not a model setting")
-        self.members = [(float(weight), seed) for weight, seed in itertools.product(fairness_weights, seeds)]
+        fairness_weights, seeds = list(fairness_weights), list(seeds)
+        for seed in seeds:
+            require_whole("a seed", seed, 0)
+        if not learning_rate > 0:
+            raise ValueError(f"learning_rate must be a number above 0, got {learning_rate!r}")
+        self.members = [(float(weight), int(seed)) for weight, seed in itertools.product(fairness_weights, seeds)]
         if not self.members or len(set(self.members)) < len(self.members):
             raise ValueError("fairness_weights and seeds need at least one value each, and none twice; got "
-                             f"{list(fairness_weights)} and {list(seeds)}")
+                             f"{fairness_weights} and {seeds}")
         for weight, _ in self.members:
             require_fairness_weight(weight)
         self.optimizer = Adam(learning_rate)
@@ -56,10 +64,10 @@ class Grove:
 
     def single(self, seed, **settings):
         """The single model of a seed, built but not trained."""
-        made = {name: part(seed) for name, part in self.settings.items()
-                if name in ("predictor", "encoder") and callable(part) and not isinstance(part, keras.layers.Layer)}
-        model = Aranyani(**(self.settings | made | settings), seed=seed)
-        model.build((None, self.num_features))
+        made = {name: copy_of(part, self.num_features) if isinstance(part, keras.layers.Layer) else part(seed)
+                for name, part in self.settings.items() if name in ("predictor", "encoder") and part is not None}
+        model = self.model_class(**(self.settings | made | settings), seed=seed)
+        model(np.zeros((1, self.num_features), model.compute_dtype))  # builds it, and it can be exported
         model.learner.load()
         return model
 
@@ -68,7 +76,7 @@ class Grove:
 
         Args:
             stream: a `Stream`, or what `Aranyani.fit` takes.
-            shuffle: gives each seed an order of its own, that of `stream.shuffled(seed)`.
+            shuffle: gives each seed an order of its own, that of `stream.shuffled(seed)` if no row is skipped.
             checkpoints: numbers of rows after which to report; log-spaced if not given.
             chunk_size: rows per call of the compiled loop.
             on_chunk: called with (rows × members) of each piece of work that is done.
@@ -80,6 +88,8 @@ class Grove:
         """
         if shuffle and not getattr(stream, "reorderable", True):
             stream.require_reorderable()
+        require_whole("chunk_size", chunk_size, 1)
+        checkpoints = None if checkpoints is None else list(checkpoints)
         chunks = Chunks.of(stream, size=chunk_size)
         self.num_features = chunks.num_features
         template = self.single(self.members[0][1])
@@ -103,7 +113,8 @@ class Grove:
                     if on_chunk:
                         on_chunk(len(seen[0]) * len(members))
                 records.append(labelled(record.frame(), members))
-                norms.append(labelled(norm_frames(chunk_norms, template.learner.names), members))
+                if template.record_gradients:
+                    norms.append(labelled(norm_frames(chunk_norms, template.learner.names), members))
                 self.trained |= {member: loop.replica(index) for index, member in enumerate(members)}
         if template.record_gradients:
             self.gradient_norms = pd.concat(norms, ignore_index=True)
@@ -135,19 +146,29 @@ class Grove:
         return model
 
 
+def copy_of(layer, num_features):
+    """A layer or model of its own with the same weights: members share nothing."""
+    copied = keras.saving.deserialize_keras_object(keras.saving.serialize_keras_object(layer))
+    if layer.built:
+        if not copied.built:
+            copied.build((None, num_features))
+        copied.set_weights(layer.get_weights())
+    return copied
+
+
 def labelled(frame, members):
     """The frame of models by number, with λ and seed in the number's place; fillers are left out."""
     frame = frame[frame["model"] < len(members)]
-    weights, seeds = zip(*(members[model] for model in frame["model"]), strict=True)
+    numbers = frame["model"].to_numpy()
     frame = frame.drop(columns="model")
-    frame.insert(0, "fairness_weight", weights)
-    frame.insert(1, "seed", seeds)
+    weights, seeds = map(np.array, zip(*members, strict=True))
+    frame.insert(0, "fairness_weight", weights[numbers])
+    frame.insert(1, "seed", seeds[numbers])
     return frame
 
 
 def norm_frames(chunks, weight_names):
     """Norms of all steps, [(step, model, norm)], as rows with the number of the model."""
     norms = np.concatenate(chunks)
-    names = norm_names(weight_names) if norms.shape[-1] else []
-    frames = [norm_frame(norms[:, model], names).assign(model=model) for model in range(norms.shape[1])]
-    return pd.concat(frames)
+    names = norm_names(weight_names)
+    return pd.concat([norm_frame(norms[:, model], names).assign(model=model) for model in range(norms.shape[1])])

@@ -31,7 +31,8 @@ class Aranyani(OnlineModel):
         notion: "demographic_parity", "equal_opportunity", "equalized_odds",
             "representation_parity", or an object of a `Notion` subclass.
         constraint: "node" (the paper's method), "leaf" or "output". None is "node", or "output"
-            where nothing else is possible (a predictor, representation parity).
+            where nothing else is possible (a predictor, representation parity). "summed_output" is a
+            slip of the authors' released baselines, whose fairness gradient is zero.
         penalty: an object such as `Huber(delta=0.01)` or `L2()`, or "huber", "l2".
         num_groups: number of groups.
         activation, routing: of the forest, see `ObliqueForest`.
@@ -57,6 +58,8 @@ class Aranyani(OnlineModel):
      'loss', 'soft_demographic_parity', 'task_loss']
     """
 
+    step_class = Step
+
     def __init__(self, num_labels=2, num_trees=3, height=4, *, fairness_weight=0.1,
                  notion="demographic_parity", constraint=None, penalty=None, num_groups=2,
                  activation="sigmoid", routing="levels", predictor=None, encoder=None,
@@ -81,7 +84,7 @@ class Aranyani(OnlineModel):
         only_output = predictor is not None or self.notion.compares_loss
         self.level = constraint or ("output" if only_output else "node")
         require_choice("constraint", self.level, constraints.LEVELS)
-        if only_output and self.level != "output":
+        if only_output and not self.level.endswith("output"):
             reason = "a predictor" if predictor is not None else type(self.notion).__name__
             raise ValueError(f"{reason} goes with constraint='output', got {constraint!r}")
         self.num_groups, self.seed = num_groups, seed
@@ -131,8 +134,7 @@ class Aranyani(OnlineModel):
             if not self.predictor.built:
                 self.predictor.build((None, width))
             self.learner = KerasLearner(self.predictor)
-        constraint = constraints.get(
-            self.level, self.learner, num_features=width, num_labels=self.num_labels, notion=self.notion)
+        constraint = self.make_constraint(width)
         self.statistics = CellStatistics(
             self.notion.num_cells(self.num_labels, self.num_groups), self.num_groups, constraint,
             name="statistics", dtype=self.dtype_policy)
@@ -140,6 +142,11 @@ class Aranyani(OnlineModel):
         self.built = True
         if self.compiled:
             self.optimizer.build(self.learner.variables)
+
+    def make_constraint(self, num_features):
+        """What is averaged; a subclass may keep something else."""
+        return constraints.get(
+            self.level, self.learner, num_features=num_features, num_labels=self.num_labels, notion=self.notion)
 
     def compile(self, optimizer=None, *, jit_compile=True, loss=None, metrics=None,
                 weighted_metrics=None, **kwargs):
@@ -169,7 +176,7 @@ class Aranyani(OnlineModel):
     @property
     def step(self):
         """Algorithm 1 with this model's settings, as a pure function."""
-        return Step(
+        return self.step_class(
             learner=self.learner, constraint=self.statistics.constraint, notion=self.notion,
             penalty=self.penalty, num_labels=self.num_labels, num_groups=self.num_groups,
             online=self.online, update_when=self.update_when,

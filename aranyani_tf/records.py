@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from aranyani_tf import metrics
+from aranyani_tf.arguments import require_whole
 
 NUM_WINDOWS = 20
 
@@ -94,10 +95,9 @@ class StreamRecord:
     """
 
     def __init__(self, num_rows, *, num_models=1, num_labels=2, num_groups=2, checkpoints=None):
+        for checkpoint in checkpoints or ():
+            require_whole("a checkpoint", checkpoint, 1, num_rows)
         self.checkpoints = sorted({*(checkpoints or log_spaced(num_rows)), num_rows})
-        if not 1 <= self.checkpoints[0] <= self.checkpoints[-1] <= num_rows:
-            raise ValueError(f"checkpoints must lie between 1 and {num_rows:,}, the length of the stream; got "
-                             f"{self.checkpoints[0]} to {self.checkpoints[-1]}")
         self.tally = RegressionTally(num_groups) if num_labels == 1 else ClassTally(num_labels, num_groups)
         self.windows = np.unique(np.round(np.linspace(0, num_rows, NUM_WINDOWS + 1)).astype(int))
         self.half = num_rows // 2
@@ -146,3 +146,22 @@ class StreamRecord:
             columns["window_demographic_parity"] = np.mean(gaps[:complete], axis=0) if complete else np.nan
             frames.append(pd.DataFrame(columns | found))
         return pd.concat(frames).sort_values(["model", "step"]).reset_index(drop=True)
+
+
+def learn_stream(learner, stream, *, checkpoints=None, chunk_size=1024, on_chunk=None):
+    """Takes any learner through a stream, and gives its records: `step`, then the metrics.
+
+    Args:
+        learner: with `predict_then_learn(x, y, a)`, which gives (n, label): what it said about each row
+            before it learned from it. `Aranyani` is one, and so are all baselines.
+        on_chunk: called with the number of rows of each piece of work that is done.
+    """
+    record = StreamRecord(len(stream), num_labels=stream.num_labels, num_groups=stream.num_groups,
+                          checkpoints=checkpoints)
+    for start in range(0, len(stream), chunk_size):
+        piece = stream[start : start + chunk_size]
+        outputs = learner.predict_then_learn(piece.features, piece.labels, piece.groups)
+        record.add(piece.labels, piece.groups, np.asarray(outputs)[:, None])
+        if on_chunk:
+            on_chunk(len(piece))
+    return record.frame().drop(columns="model")

@@ -68,12 +68,10 @@ class Adam(NamedTuple):
         optimizer = keras.optimizers.Adam(self.learning_rate, self.beta_1, self.beta_2, self.epsilon)
         optimizer.build(variables)
         optimizer.iterations.assign(tf.cast(replica.num_updates, optimizer.iterations.dtype))
-        slots = [*replica.momentums, *replica.velocities]
-        own = [variable for variable in optimizer.variables if variable.shape != ()]
-        # Keras has both slots of a variable side by side.
-        own = own[0::2] + own[1::2]
-        for variable, value in zip(own, slots, strict=True):
-            variable.assign(value)
+        for slot, values in (("_momentum", replica.momentums), ("_velocity", replica.velocities)):
+            own = [variable for variable in optimizer.variables if variable.path.endswith(slot)]
+            for variable, value in zip(own, values, strict=True):
+                variable.assign(value)
         return optimizer
 
 

@@ -59,11 +59,9 @@ class Step:
         # Task gradient: the mean over the labelled samples.
         task = trace.gradients(labelled / tf.maximum(tf.reduce_sum(labelled), 1.0))
 
-        # Fairness gradient: λ Σ_c H′(F_c)·∇F_c, from the running means after this step's samples.
+        # Fairness gradient, from the running means after this step's samples.
         memory, membership = self.remember(memory, trace, labels, groups)
-        slopes = fairness_weight * self.penalty.gradient(self.gaps(memory))  # (constraint, value)
-        coefficients = combine(self.contrasts.T, slopes)  # (cell, value)
-        fairness = self.constraint.fairness_gradients(coefficients, memory.gradients)
+        fairness = self.fairness(memory, membership, trace, fairness_weight)
 
         total = [t + f for t, f in zip(task, fairness, strict=False)] + task[len(fairness):]
         return Outcome(
@@ -71,21 +69,33 @@ class Step:
             update=self.update(memory, membership, labelled, fairness_weight),
             norms=self.norms(task, fairness))
 
+    def fairness(self, memory, membership, trace, fairness_weight):
+        """λ Σ_c H′(F_c)·∇F_c, for the first variables of the learner or for all."""
+        slopes = fairness_weight * self.penalty.gradient(self.gaps(memory))  # (constraint, value)
+        coefficients = combine(self.contrasts.T, slopes)  # (cell, value)
+        return self.constraint.fairness_gradients(coefficients, memory.gradients)
+
     def remember(self, memory, trace, labels, groups):
         """The running means with this step's samples; offline they are of these samples alone."""
         if not self.online:
             blank = tf.nest.map_structure(tf.zeros_like, memory)
             memory = blank._replace(group_count=memory.group_count)
-        membership = self.notion.membership(
-            labels, groups, num_labels=self.num_labels, num_groups=self.num_groups,
-            dtype=trace.outputs.dtype)
+        membership = self.membership(labels, groups, trace.outputs.dtype)
         count, shares = memory.counted(membership, self.decay)
         memory = memory.blended(shares, *self.constraint.measure(trace, shares))
-        memory = memory._replace(cell_count=count)
-        if self.wait_for_all_groups:
-            arrived = tf.one_hot(groups, self.num_groups, dtype=memory.group_count.dtype)
-            memory = memory._replace(group_count=memory.group_count + tf.reduce_sum(arrived, axis=0))
-        return memory, membership
+        return self.counted(memory._replace(cell_count=count), groups), membership
+
+    def membership(self, labels, groups, dtype):
+        """(batch, cell), 1 where a sample counts for a cell."""
+        return self.notion.membership(
+            labels, groups, num_labels=self.num_labels, num_groups=self.num_groups, dtype=dtype)
+
+    def counted(self, memory, groups):
+        """Counts the groups, where an update may have to wait for them."""
+        if not self.wait_for_all_groups:
+            return memory
+        arrived = tf.one_hot(groups, self.num_groups, dtype=memory.group_count.dtype)
+        return memory._replace(group_count=memory.group_count + tf.reduce_sum(arrived, axis=0))
 
     @property
     def contrasts(self):

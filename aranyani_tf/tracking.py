@@ -5,8 +5,14 @@ wrong here is told and left behind: an experiment never fails for want of its lo
 """
 
 import os
-import threading
+import signal
+import subprocess
+import sys
+import tempfile
 import warnings
+from pathlib import Path
+
+import pandas as pd
 
 PROJECT = "aranyani_tf"
 SETTINGS = ("dataset", "preprocessing", "method", "rule")
@@ -47,35 +53,41 @@ def log_records(name, records, pictures=()):
         config |= {"fairness_weights": sorted(part["fairness_weight"].unique().tolist()),
                    "seeds": sorted(part["seed"].unique().tolist())}
         run = start(config, name=f"{name} {dataset} {method}", group=name, job_type=method)
-        means = part.groupby(["rule", "fairness_weight", "step"])[list(CURVES)].mean().reset_index()
-        for step, rows in means.groupby("step"):
-            run.log({f"{curve}/{row.rule} λ={row.fairness_weight:g}": getattr(row, curve)
-                     for row in rows.itertuples() for curve in CURVES}, step=int(step))
+        if method != "majority":  # which is known at the end of the stream only
+            means = part.groupby(["rule", "fairness_weight", "step"])[list(CURVES)].mean().reset_index()
+            for step, rows in means.groupby("step"):
+                run.log({f"{curve}/{row.rule} λ={row.fairness_weight:g}": getattr(row, curve)
+                         for row in rows.itertuples() for curve in CURVES}, step=int(step))
         table = points[(points["dataset"] == dataset) & (points["method"] == method)].dropna(axis=1, how="all")
         run.log({"points": wandb.Table(dataframe=table),
                  **{picture.stem: wandb.Image(str(picture)) for picture in pictures}})
         run.finish()
 
 
-def log_safely(*arguments, seconds=30.0):
-    """`log_records`, given up after some seconds or at the first error, with a warning."""
-    errors = []
+def log_safely(name, records, pictures=(), *, seconds=30.0):
+    """`log_records` in a process of its own, which is ended after some seconds; tells whether it worked.
 
-    def work():
+    W&B can hang in ways that outlast the thread that called it; a process can be ended.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        csv = Path(folder) / "records.csv"
+        records.to_csv(csv, index=False)
+        # The file itself, not the module of the package: that would import TensorFlow first.
+        logger = subprocess.Popen([sys.executable, __file__, name, csv, *pictures], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, text=True, start_new_session=True)
         try:
-            log_records(*arguments)
-        except Exception as error:
-            errors.append(error)
+            _, complaint = logger.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(logger.pid, signal.SIGKILL)
+            logger.communicate()
+            warnings.warn(f"W&B has not finished within {seconds:.0f} s and was ended; the results are saved",
+                          stacklevel=2)
+            return False
+    if logger.returncode:
+        last = complaint.strip().splitlines()[-1:] or ["no message"]
+        warnings.warn(f"W&B could not log ({last[0]}); the results are saved", stacklevel=2)
+    return logger.returncode == 0
 
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if thread.is_alive():
-        warnings.warn(f"W&B has not finished within {seconds:.0f} s and is left behind; the results are saved",
-                      stacklevel=2)
-    elif errors:
-        warnings.warn(f"W&B could not log ({type(errors[0]).__name__}: {errors[0]}); the results are saved",
-                      stacklevel=2)
-    else:
-        return True
-    return False
+
+if __name__ == "__main__":
+    log_records(sys.argv[1], pd.read_csv(sys.argv[2]), [Path(picture) for picture in sys.argv[3:]])

@@ -12,7 +12,7 @@ from pathlib import Path
 from aranyani_tf.files import whole_file
 from aranyani_tf.tracking import log_safely
 from experiments import RESULTS, ROOT, run_all
-from plots import last_records, save
+from plots import SETTINGS, last_records, save
 
 PACKAGES = ("tensorflow", "keras", "numpy", "pandas", "matplotlib")
 
@@ -30,11 +30,12 @@ def run_figure(name, title, experiments_of, draw):
         parser.error(f"--processes must be at least 1, got {options.processes}")
     name += "_quick" if options.quick else ""
     experiments = experiments_of(options.quick)
-    begin = time.perf_counter()
+    begin, state = time.perf_counter(), repository_state()
     records = run_all(name, experiments, results=options.results, fresh=options.fresh, processes=options.processes)
     duration = time.perf_counter() - begin
-    environment = "environment_quick.json" if options.quick else "environment.json"
-    write_environment(options.results / environment, name, experiments, duration)
+    if records.attrs["num_run"]:  # or else they were made by an earlier run
+        environment = "environment_quick.json" if options.quick else "environment.json"
+        write_environment(options.results / environment, name, experiments, duration, state)
     pictures = save(draw(records), options.results, name)
     if not options.no_wandb:
         log_safely(name, records, pictures[:1], seconds=max(10.0, 0.1 * duration))
@@ -44,26 +45,34 @@ def run_figure(name, title, experiments_of, draw):
 
 
 def summary(records):
-    """Mean ± standard deviation over the seeds at the end of the stream, for each λ."""
+    """Mean ± standard deviation over the seeds at the end of the stream, for each setting."""
     ends = last_records(records).query("method != 'majority'")
-    table = ends.groupby(["dataset", "method", "rule", "fairness_weight"])[["accuracy", "demographic_parity"]].agg(
-        ["mean", "std", "count"])
-    lines = {"accuracy %": 100 * table["accuracy"], "demographic parity": table["demographic_parity"]}
+    shown = [name for name in SETTINGS if name in ("dataset", "method", "rule", "fairness_weight")
+             or ends[name].nunique(dropna=False) > 1]
+    table = ends.groupby(shown, dropna=False)[["accuracy", "demographic_parity"]].agg(["mean", "std", "count"])
+    lines = {"accuracy %": table["accuracy"].assign(**(100 * table["accuracy"][["mean", "std"]])),
+             "demographic parity": table["demographic_parity"]}
     text = table.index.to_frame(index=False)
     for column, found in lines.items():
         digits = 2 if "%" in column else 4
-        text[column] = [f"{mean:.{digits}f} ± {spread:.{digits}f}"
-                        for mean, spread in zip(found["mean"], found["std"], strict=True)]
+        text[column] = [f"{mean:.{digits}f}" + (f" ± {spread:.{digits}f}" if count > 1 else "")
+                        for mean, spread, count in zip(found["mean"], found["std"], found["count"], strict=True)]
     text["seeds"] = table["accuracy"]["count"].to_numpy()
-    return text.to_string(index=False)
+    return text.to_string(index=False, na_rep="")
 
 
-def write_environment(path, name, experiments, duration):
+def repository_state():
+    """The commit, and whether the code differs from it; asked before a run writes its results."""
+    return {"commit": git("rev-parse", "HEAD"),
+            "uncommitted_changes": bool(git("status", "--porcelain", "-uno", "--", ".", ":!results"))}
+
+
+def write_environment(path, name, experiments, duration, state):
     """What the run was made with, beside what other figures were made with."""
     known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     known[name] = {
         "versions": {"python": platform.python_version(), **{package: version(package) for package in PACKAGES}},
-        "commit": git("rev-parse", "HEAD"), "uncommitted_changes": bool(git("status", "--porcelain", "-uno")),
+        **state,
         "seeds": sorted({seed for experiment in experiments for seed in experiment.seeds}),
         "machine": {"system": platform.system(), "architecture": platform.machine(), "cores": os.cpu_count()},
         "duration_seconds": round(duration, 1)}

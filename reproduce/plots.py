@@ -16,6 +16,9 @@ METHODS = {
     "mlp": {"label": "MLP", "marker": "h", "color": "#CC79A7"},
     "leaf": {"label": "Leaf", "marker": "<", "color": "#A6611A"},
     "majority": {"label": "Majority", "marker": "o", "color": "#7F7F7F"},
+    "output": {"label": "Output level", "marker": "^", "color": "#56B4E9"},
+    "fermi_forest": {"label": "FERMI, same forest", "marker": "D", "color": "#000000"},
+    "fermi_linear": {"label": "FERMI, linear", "marker": "X", "color": "#8C6BB1"},
 }
 DATASETS = {"adult": "Adult", "census": "Census", "compas": "COMPAS", "celeba": "CelebA",
             "civil_comments": "CivilComments", "wiki_toxicity": "Wikipedia toxicity"}
@@ -24,9 +27,13 @@ STYLE = {"font.size": 11, "axes.spines.top": False, "axes.spines.right": False, 
          "svg.hashsalt": "aranyani"}
 
 
+SETTINGS = ["dataset", "preprocessing", "method", "rule", "decay", "num_trees", "height", "fairness_weight"]
+
+
 def last_records(frame):
     """The records at the end of each run."""
-    return frame[frame["step"] == frame.groupby(["dataset", "method"])["step"].transform("max")]
+    run = [name for name in (*SETTINGS, "seed", "probability") if name in frame]
+    return frame[frame["step"] == frame.groupby(run, dropna=False)["step"].transform("max")]
 
 
 def pareto_front(points):
@@ -38,10 +45,12 @@ def pareto_front(points):
     return np.array(front)
 
 
-def trade_off(axes, frame, *, method, rule, gap="demographic_parity", filled=True, label=None):
+def trade_off(axes, frame, *, method, rule="released", decay=None, gap="demographic_parity", filled=True,
+              label=None):
     """Every run a faint point, mean ± standard deviation for each λ, and the Pareto front of the means."""
     style = METHODS[method]
-    runs = frame.query("method == @method and rule == @rule")
+    runs = frame[(frame["method"] == method) & (frame["rule"] == rule)
+                 & (frame["decay"].isna() if decay is None else frame["decay"] == decay)]
     if runs.empty:
         return axes
     by_weight = runs.groupby("fairness_weight")[[gap, "accuracy"]]
@@ -67,6 +76,14 @@ def majority_line(axes, frame, *, gap="demographic_parity"):
               linewidth=1, zorder=1, label=style["label"])
     axes.fill_between(means[gap], 100 * (means["accuracy"] - spreads["accuracy"]),
                       100 * (means["accuracy"] + spreads["accuracy"]), color=style["color"], alpha=0.15, linewidth=0)
+    return axes
+
+
+def published_point(axes, method, gap, accuracy, *, label):
+    """A number from another paper: hollow, and said to be so."""
+    style = METHODS[method]
+    axes.plot(gap, accuracy, marker=style["marker"], markersize=9, markerfacecolor="none", linestyle="none",
+              markeredgecolor=style["color"], markeredgewidth=1.6, label=label, zorder=5)
     return axes
 
 

@@ -10,6 +10,7 @@ import argparse
 import fcntl
 import io
 import itertools
+import os
 import sys
 from dataclasses import fields
 from pathlib import Path
@@ -23,12 +24,19 @@ from experiments import RESULTS, Experiment, run_all
 GRID = ("fairness_weight", "seed")  # the sides of an Experiment; its other fields are settings
 
 
-def experiment_of(config):
-    """One λ and seed as an `Experiment`; an unknown parameter is an error."""
-    settings = dict(config)
-    unknown = set(settings) - {field.name for field in fields(Experiment)} - set(GRID)
+def check(config):
+    """Raises unless all parameters are known, and none is missing that has no default."""
+    unknown, missing = set(config) - set(parameters()), {*GRID, "dataset"} - set(config)
     if unknown:
         raise ValueError(f"unknown parameter {', '.join(sorted(unknown))}; known are {', '.join(parameters())}")
+    if missing:
+        raise ValueError(f"the parameter {', '.join(sorted(missing))} is missing")
+
+
+def experiment_of(config):
+    """One λ and seed as an `Experiment`."""
+    check(config)
+    settings = dict(config)
     weight, seed = (settings.pop(name) for name in GRID)
     return Experiment(fairness_weights=(float(weight),), seeds=(int(seed),), **settings)
 
@@ -42,11 +50,11 @@ def run_one(config, csv=None):
     experiment = experiment_of(config)  # a wrong setting fails before a run is made
     run = tracking.start(config)
     records = experiment.run()
-    records = records[records["method"] == "aranyani"]
-    tracking.log_curve(run, records)
-    run.finish()
+    records = records[records["method"] == experiment.method].drop(columns="probability", errors="ignore")
     if csv:
         append(records, Path(csv))
+    tracking.log_curve(run, records)
+    run.finish()
     return records
 
 
@@ -56,7 +64,8 @@ def append(records, csv):
     with open(csv, "a", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         text = io.StringIO()
-        records.to_csv(text, index=False, header=file.tell() == 0, float_format="%.6g")
+        empty = os.fstat(file.fileno()).st_size == 0  # now, under the lock
+        records.to_csv(text, index=False, header=empty, float_format="%.6g")
         file.write(text.getvalue())
 
 
@@ -64,14 +73,21 @@ def configs_of(path):
     """Every setting of a sweep file, in the order in which W&B's own engine gives them."""
     import sweeps
 
-    sweep = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    try:
+        sweep = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise ValueError(f"{path} is not YAML: {error}") from error
     problems = list(sweeps.schema_violations_from_proposed_config(sweep))
     if problems:
         raise ValueError(f"{path} is not a sweep of W&B: {problems[0]}")
+    if sweep["method"] != "grid":
+        raise ValueError(f"{path} has method {sweep['method']}; only a grid comes to an end here")
     runs = []
     while (following := sweeps.next_run(sweep, runs)) is not None:
         runs.append(following)
-        yield {name: entry["value"] for name, entry in following.config.items()}
+        config = {name: entry["value"] for name, entry in following.config.items()}
+        check(config)
+        yield config
 
 
 def grids_of(configs):

@@ -66,12 +66,14 @@ def choose(comments, groups):
     # These were found by the words in them; which ones they are, and their groups, is kept in the file.
     with np.load(DATA / "wiki_toxicity_religion.npz") as known:
         group_of = dict(zip(known["rev_id"].tolist(), known["groups"].tolist(), strict=True))
-    chosen = comments[comments["rev_id"].isin(group_of)]
+    chosen = comments[comments["rev_id"].isin(group_of)].sort_values("rev_id")
     return chosen.assign(group=chosen["rev_id"].map(group_of))
 
 
-def examples_of(rows):
-    texts = rows["comment"].str.replace("NEWLINE_TOKEN|TAB_TOKEN", " ", regex=True).str.replace("`", "")
+def examples_of(rows, groups):
+    texts = rows["comment"]
+    if groups == "author":  # the religious ones were encoded as they are
+        texts = texts.str.replace("NEWLINE_TOKEN|TAB_TOKEN", " ", regex=True).str.replace("`", "")
     columns = list(zip(texts, (rows["toxicity"] >= 0.5).astype(int), rows["group"], strict=True))
     return lambda start: iter(columns[start:])
 
@@ -107,7 +109,7 @@ def main():
         rows = choose(comments, groups)
         encoder = TextEncoder(model, prompt=None, max_tokens=MAX_TOKENS[groups])
         folder = options.folder / groups
-        embed(examples_of(rows), encoder, folder, dataset=f"wiki_toxicity ({groups})", num_rows=len(rows),
+        embed(examples_of(rows, groups), encoder, folder, dataset=f"wiki_toxicity ({groups})", num_rows=len(rows),
               batch_size=256, shard_size=256)
         features, labels, group = (np.asarray(array) for array in read_embeddings(folder))
         content = features.astype("float32"), labels, group, rows["rev_id"].to_numpy()

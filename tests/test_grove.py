@@ -141,7 +141,7 @@ def test_what_a_grove_refuses():
             ar.Grove(fairness_weights=weights, seeds=seeds)
     with pytest.raises(ValueError, match="finite number"):
         ar.Grove(fairness_weights=[-1], seeds=[0])
-    with pytest.raises(ValueError, match=r"checkpoints must lie between 1 and 300"):
+    with pytest.raises(ValueError, match=r"a checkpoint must be a whole number from 1 to 300, got 301"):
         ar.Grove(RELEASED, fairness_weights=[0.1], seeds=[0]).fit(small_stream(), checkpoints=[301], verbose=0)
     bad = small_stream()
     bad.features[3, 1] = np.nan

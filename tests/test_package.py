@@ -13,7 +13,8 @@ import aranyani_tf as ar
 
 ORDER = ["arguments", "files", "routing", "forest", "layout", "notions", "penalties", "learners", "statistics",
          "constraints", "step", "loop", "gradient_record", "metrics", "rows", "chunks", "preprocessing", "tables",
-         "tabular", "stream", "online", "model", "replicas", "records", "grove", "embeddings", "datasets"]
+         "tabular", "stream", "online", "model", "replicas", "records", "grove",
+         "baselines", "tracking", "embeddings", "datasets"]
 
 
 def test_a_module_imports_only_from_those_before_it():

@@ -1,5 +1,6 @@
 """`make figure2` and the sweeps: resuming, the grids, the plots, W&B."""
 
+import concurrent.futures
 import os
 import signal
 import subprocess
@@ -47,7 +48,7 @@ def test_a_run_killed_at_several_moments_ends_with_the_bytes_of_one_that_was_not
     whole.mkdir()
     killed.mkdir()
     assert small_run(whole).wait() == 0
-    parts = killed / ".parts" / "small"
+    parts = killed / ".parts"
     for num_parts in (0, 1, 3):  # before the first experiment is done, after it, after three of four
         run = small_run(killed)
         begin = time.time()
@@ -85,18 +86,20 @@ def test_another_setting_or_other_code_is_another_experiment(monkeypatch):
 def test_an_experiment_that_fails_says_which_and_the_others_are_kept(tmp_path):
     good = experiments.Experiment("synthetic", (0.0,), (0,), num_trees=1, height=1, rows=300)
     bad = experiments.Experiment("synthetic", (0.0,), (0,), num_trees=1, height=11, rows=200)
-    with pytest.raises(RuntimeError, match=r"height=11.* failed: height must be a whole number"):
-        experiments.run_all("both", [good, bad], results=tmp_path, processes=1, progress=False)
-    assert len(list((tmp_path / ".parts" / "both").glob("*.csv"))) == 1
+    with pytest.raises(RuntimeError, match=r"1 experiments failed; the others are kept.*height=11.*must be a whole"):
+        experiments.run_all("both", [bad, good], results=tmp_path, processes=1, progress=False)
+    assert len(list((tmp_path / ".parts").glob("*.csv"))) == 1
 
 
 def test_figure_2_has_the_released_grids_with_both_rules():
-    grid = grids.figure2()
+    everything = grids.figure2()
+    assert {each.method for each in everything} == {"aranyani", "leaf", "mlp", "ht", "aht", "faht"}
+    grid = [each for each in everything if each.method == "aranyani"]
     assert sum(len(each.fairness_weights) for each in grid) == 2 * 29
     assert {each.seeds for each in grid} == {(0, 1, 2, 3, 4)} and {each.rule for each in grid} == {"released", "paper"}
     paper = next(each for each in grid if each.dataset == "adult" and each.rule == "paper")
     assert paper.fairness_weights == (0, 10, 30, 50, 100, 500, 1000, 10_000)
-    quick = grids.figure2(quick=True)
+    quick = [each for each in grids.figure2(quick=True) if each.method == "aranyani"]
     assert {each.rule for each in quick} == {"released"} and {each.seeds for each in quick} == {(0, 1)}
 
 
@@ -143,8 +146,8 @@ def test_the_figure_has_three_panels_with_every_run_and_an_inverted_axis():
     for axes, num_weights in zip(figure.axes, (8, 6, 15), strict=True):
         left, right = axes.get_xlim()
         assert left > right
-        sizes = sorted(len(points.get_offsets()) for points in axes.collections)
-        assert sizes[-2:] == [5 * num_weights, 5 * num_weights]  # both rules
+        sizes = [len(points.get_offsets()) for points in axes.collections]
+        assert sizes.count(5 * num_weights) >= 2  # both rules
 
 
 def test_figure_2_quick_from_the_command_line(tmp_path):
@@ -159,7 +162,7 @@ def test_figure_2_quick_from_the_command_line(tmp_path):
     assert set(frame["dataset"]) == {"adult", "census", "compas"} and set(frame["seed"]) == {0, 1}
     assert frame["accuracy"].between(0.2, 1).all() and frame["demographic_parity"].between(0, 1).all()
     runs = sorted((tmp_path / "wandb").glob("offline-run-*/*.wandb"))
-    assert len(runs) == 6  # three datasets, Aranyani and Majority
+    assert len(runs) == 3 * 7  # datasets × methods
     logged = [entry for run in runs for entry in wandb_files.history(run)]
     assert any("points" in name for entry in logged for name in entry)
     assert any("figure2_quick" in name for entry in logged for name in entry)
@@ -169,15 +172,15 @@ def test_figure_2_quick_from_the_command_line(tmp_path):
 def test_a_missing_or_failing_wandb_does_not_stop_a_run(monkeypatch, tmp_path):
     records = pd.read_csv(ROOT / "results" / "figure2.csv").query("dataset == 'compas'")
     monkeypatch.chdir(tmp_path)
-    with monkeypatch.context() as patch:
-        patch.setitem(sys.modules, "wandb", None)
-        with pytest.warns(UserWarning, match="W&B could not log"):
-            assert not tracking.log_safely("figure2", records)
-    monkeypatch.setattr(tracking, "log_records", lambda *_: time.sleep(60))
+    (tmp_path / "wandb.py").write_text("raise ImportError('no wandb here')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.warns(UserWarning, match=r"W&B could not log \(ImportError: no wandb here\)"):
+        assert not tracking.log_safely("figure2", records)
+    (tmp_path / "wandb.py").write_text("import time; time.sleep(100)")
     begin = time.time()
-    with pytest.warns(UserWarning, match="left behind"):
-        assert not tracking.log_safely("figure2", records, seconds=0.2)
-    assert time.time() - begin < 5
+    with pytest.warns(UserWarning, match="not finished within 2 s and was ended"):
+        assert not tracking.log_safely("figure2", records, seconds=2)
+    assert time.time() - begin < 10
 
 
 @pytest.mark.parametrize("name", ["adult", "census", "compas", "celeba", "civil_comments", "architecture"])
@@ -198,6 +201,11 @@ def test_a_wrong_sweep_is_refused(tmp_path):
     path.write_text(yaml.safe_dump({"program": "x.py", "method": "gird", "parameters": {"seed": {"values": [0]}}}))
     with pytest.raises(ValueError, match="not a sweep of W&B"):
         list(sweep.configs_of(path))
+    for change, message in (({"method": "random"}, "method random"), ({"parameters": {"colour": {"values": ["red"]}}},
+                            "unknown parameter colour"), ({"parameters": {"seed": {"values": [0]}}}, "is missing")):
+        path.write_text(yaml.safe_dump({"program": "x.py", "method": "grid", "parameters": {}} | change))
+        with pytest.raises(ValueError, match=message):
+            list(sweep.configs_of(path))
     with pytest.raises(ValueError, match="unknown parameter colour"):
         sweep.experiment_of({"dataset": "adult", "fairness_weight": 0.1, "seed": 0, "colour": "red"})
 
@@ -229,14 +237,23 @@ def test_an_agent_of_w_and_b_runs_two_settings_and_finds_the_numbers_of_the_grid
 
 def test_agents_may_add_to_one_file(tmp_path):
     frame = pd.DataFrame({"fairness_weight": [0.1], "seed": [0], "accuracy": [0.8]})
-    for _ in range(3):
-        sweep.append(frame, tmp_path / "all.csv")
-    assert len(pd.read_csv(tmp_path / "all.csv")) == 3
+    with concurrent.futures.ThreadPoolExecutor(8) as agents:
+        list(agents.map(lambda _: sweep.append(frame, tmp_path / "all.csv"), range(40)))
+    assert pd.read_csv(tmp_path / "all.csv")["seed"].tolist() == [0] * 40
+
+
+def test_an_agent_s_file_has_the_same_columns_for_every_weight(tmp_path, monkeypatch):
+    monkeypatch.setenv("WANDB_MODE", "disabled")
+    for weight in (0.0, 0.1):
+        sweep.run_one({"dataset": "synthetic", "rows": 300, "fairness_weight": weight, "seed": 0, "num_trees": 1,
+                       "height": 1}, tmp_path / "all.csv")
+    found = pd.read_csv(tmp_path / "all.csv")
+    assert set(found["fairness_weight"]) == {0.0, 0.1} and set(found["height"]) == {1}
 
 
 def test_the_environment_of_a_run_is_recorded(tmp_path):
     path = tmp_path / "environment.json"
     for name in ("figure2", "figure3"):
-        command.write_environment(path, name, grids.figure2(), 12.3)
+        command.write_environment(path, name, grids.figure2(), 12.3, command.repository_state())
     found = pd.read_json(path)
     assert list(found.columns) == ["figure2", "figure3"] and found.loc["seeds", "figure2"] == [0, 1, 2, 3, 4]

@@ -1,13 +1,43 @@
 """Majority: the model's prediction with probability p, the more frequent label otherwise.
 
-Nothing is trained: whatever is drawn for a row is independent of the row, so the expected accuracy and
-gaps are linear in p, and known from one run of the model.
+What is drawn for a row is independent of the row, so with the majority label of the whole stream the
+expected accuracy and gaps are linear in p, and known from one run of the model: `majority` draws and
+trains nothing. `MajorityLearner` does draw, and can do with the past alone.
 """
 
 import numpy as np
 import pandas as pd
 
 PROBABILITIES = tuple(np.round(np.linspace(0, 1, 11), 1).tolist())
+
+
+class MajorityLearner:
+    """The baseline as a learner: the majority label is that of the past, or a given one.
+
+    Args:
+        learner: whose answer is kept with probability p; it learns from every row.
+        probability: p.
+        label: the majority label of the whole stream, as in the paper; None counts the past only.
+        seed: of the draws.
+    """
+
+    def __init__(self, learner, probability, *, label=None, num_labels=2, seed=0):
+        if not 0 <= probability <= 1:
+            raise ValueError(f"probability must lie between 0 and 1, got {probability}")
+        self.learner, self.probability, self.label = learner, probability, label
+        self.counts, self.random = np.zeros(num_labels), np.random.default_rng(seed)
+
+    def predict_then_learn(self, x, y, a):
+        outputs = np.array(self.learner.predict_then_learn(x, y, a))
+        arrived = np.eye(len(self.counts))[y] * (np.asarray(y) >= 0)[:, None]
+        before = self.counts + np.cumsum(arrived, axis=0) - arrived  # (n, label), of the rows before each
+        self.counts += arrived.sum(axis=0)
+        majority = before.argmax(axis=1) if self.label is None else np.full(len(y), self.label)
+        drawn = self.random.random(len(y)) >= self.probability
+        outputs[drawn] = np.eye(len(self.counts))[majority[drawn]]
+        return outputs
+
+
 
 
 def majority(records, stream, probabilities=PROBABILITIES):

@@ -1,0 +1,30 @@
+"""Figure 2 and beyond: the output level, forgetting, and FERMI on the same forest."""
+
+import matplotlib.pyplot as plt
+
+import grids
+import plots
+from command import run_figure
+
+
+def draw(records):
+    """Above the plain running means at every level and FERMI; below the same levels with forgetting."""
+    ends = plots.last_records(records)
+    with plt.rc_context(plots.STYLE):
+        figure, rows = plt.subplots(2, 3, figsize=(12.5, 8.5), layout="constrained")
+        for decay, panels in zip((None, 0.01), rows, strict=True):
+            for axes, dataset in zip(panels, grids.TABULAR, strict=True):
+                here = ends[ends["dataset"] == dataset]
+                plots.majority_line(axes, here)
+                for method in ("mlp", "leaf", "output", "aranyani"):
+                    plots.trade_off(axes, here, method=method, decay=decay)
+                for method in ("fermi_linear", "fermi_forest"):
+                    plots.trade_off(axes, here, method=method, rule="none")
+                plots.finish_trade_off(axes, dataset)
+                axes.set_title(f"{plots.DATASETS[dataset]}, " + ("plain means" if decay is None else f"decay {decay}"))
+        figure.legend(*rows[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=7)
+    return figure
+
+
+if __name__ == "__main__":
+    run_figure("figure2_beyond", __doc__, grids.figure2_beyond, draw)

@@ -1,0 +1,50 @@
+"""The methods of the figures by name: which class learns, with which settings."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import aranyani_tf as ar
+from aranyani_tf.baselines.faht import faht
+from aranyani_tf.baselines.fermi import Fermi, linear
+from aranyani_tf.baselines.hoeffding import adaptive_hoeffding_tree, hoeffding_tree
+from aranyani_tf.baselines.mlp import perceptron
+
+
+@dataclass(frozen=True)
+class Method:
+    """Either a model that a Grove trains, or a function of the seed that makes a learner.
+
+    Args:
+        settings: function of (number of features, height), gives settings of the model.
+    """
+
+    settings: Callable = lambda num_features, height: {}
+    model: type = ar.Aranyani
+    learner: Callable | None = None
+
+
+def constrained(level):
+    return Method(lambda num_features, height: {"constraint": level})
+
+
+def mlp(level):
+    return Method(lambda num_features, height: {
+        "constraint": level,
+        "predictor": lambda seed: perceptron(num_features, hidden=2**height - 1, seed=seed)})
+
+
+METHODS = {
+    "aranyani": Method(),
+    "leaf": constrained("leaf"),
+    "output": constrained("output"),
+    "mlp": mlp("output"),
+    "leaf_released": constrained("summed_output"),  # without a fairness gradient
+    "mlp_released": mlp("summed_output"),
+    "fermi_forest": Method(model=Fermi),
+    "fermi_linear": Method(lambda num_features, height: {"predictor": lambda seed: linear(num_features)}, Fermi),
+    "ht": Method(learner=lambda seed: hoeffding_tree()),
+    "aht": Method(learner=lambda seed: adaptive_hoeffding_tree(seed=seed)),
+    "faht": Method(learner=lambda seed: faht(leaf_prediction="nba")),
+    "faht_majority_leaves": Method(learner=lambda seed: faht()),
+    "faht_released": Method(learner=lambda seed: faht("released")),
+}
