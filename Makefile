@@ -9,7 +9,7 @@ SWEEP ?= adult
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup everything figure2 sweep data table1 embeddings wiki_toxicity test lint benchmark clean
+.PHONY: help setup everything figure2 figure2_beyond matched table2 sweep data table1 embeddings wiki_toxicity test lint benchmark clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9_]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +31,15 @@ $(EVERYTHING): $(INSTALLED)
 
 figure2: setup  ## the paper's Figure 2 -> results/figure2.csv, .png, .pdf (QUICK=1: about a minute; ARGS=--help)
 	$(RUN) reproduce/figure2.py $(if $(QUICK),--quick) $(ARGS)
+
+figure2_beyond: setup  ## the output level, forgetting and FERMI beside it -> results/figure2_beyond.*
+	$(RUN) reproduce/figure2_beyond.py $(if $(QUICK),--quick) $(ARGS)
+
+matched: figure2 figure2_beyond  ## accuracy of all methods at the same fairness -> results/matched.csv
+	$(RUN) reproduce/matched.py
+
+table2: setup  ## the paper's runtime table -> results/table2.csv
+	$(RUN) reproduce/table2.py $(ARGS)
 
 sweep: setup  ## a W&B sweep here, without an account: make sweep SWEEP=adult -> results/sweep_adult.csv
 	$(RUN) reproduce/sweep.py --local reproduce/sweeps/$(SWEEP).yaml $(ARGS)

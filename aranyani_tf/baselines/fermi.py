@@ -58,8 +58,7 @@ class FermiStep(Step):
         ascent = 2 * tf.matmul(self.scaled(memory, membership), outputs, transpose_a=True)
         ascent -= 2 * memory.values * tf.reduce_sum(outputs, axis=0)
         values = memory.values + self.constraint.learning_rate * ascent
-        norm = tf.sqrt(tf.reduce_sum(values**2))
-        values *= tf.minimum(1.0, self.constraint.radius / tf.maximum(norm, 1e-12))  # back into the ball
+        values = tf.clip_by_norm(values, self.constraint.radius)  # back into the ball
         return self.counted(memory._replace(values=values), groups), membership
 
     def scaled(self, memory, membership):
@@ -108,7 +107,7 @@ class Fermi(Aranyani):
         return super().get_config() | {"dependence_rate": self.dependence_rate, "radius": self.radius}
 
 
-def linear(num_features, *, num_labels=2):
+def linear(num_features, *, num_labels=2, dtype=None):
     """Logistic regression as a Keras model, beginning at zero."""
     return keras.Sequential([keras.Input((num_features,)), keras.layers.Dense(
-        num_labels, activation="softmax", kernel_initializer="zeros")])
+        num_labels, activation="softmax", kernel_initializer="zeros", dtype=dtype)])

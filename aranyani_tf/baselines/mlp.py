@@ -4,11 +4,11 @@ import keras
 import numpy as np
 
 
-def perceptron(num_features, *, num_labels=2, hidden=15, seed=0):
+def perceptron(num_features, *, num_labels=2, hidden=15, seed=0, dtype=None):
     """A Keras model for `Aranyani(predictor=…)`: (batch, feature) → probabilities (batch, label)."""
     seeds = map(int, np.random.SeedSequence(seed).generate_state(2) >> 1)
     first, second = (keras.initializers.GlorotUniform(seed=layer_seed) for layer_seed in seeds)
     return keras.Sequential([
         keras.Input((num_features,)),
-        keras.layers.Dense(hidden, activation="relu", kernel_initializer=first),
-        keras.layers.Dense(num_labels, activation="softmax", kernel_initializer=second)])
+        keras.layers.Dense(hidden, activation="relu", kernel_initializer=first, dtype=dtype),
+        keras.layers.Dense(num_labels, activation="softmax", kernel_initializer=second, dtype=dtype)])
