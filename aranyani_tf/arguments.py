@@ -15,3 +15,9 @@ def require_choice(name, value, choices):
     """Raises unless `value` is one of `choices`."""
     if value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
+
+
+def require_fairness_weight(value):
+    """Raises unless λ is a finite number of at least 0."""
+    if not (np.isfinite(value) and value >= 0):
+        raise ValueError(f"fairness_weight must be a finite number of at least 0, got {value!r}")

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from aranyani_tf.arguments import require_whole
+from aranyani_tf.arguments import require_fairness_weight, require_whole
 from aranyani_tf.chunks import Chunks
 from aranyani_tf.gradient_record import norm_frame, norm_names
-from aranyani_tf.model import Aranyani, require_fairness_weight
+from aranyani_tf.model import Aranyani
 from aranyani_tf.records import StreamRecord
 from aranyani_tf.replicas import Adam, ReplicaLoop
 from aranyani_tf.stream import shuffled_order

@@ -5,11 +5,10 @@ compiled loop: predict, score, then learn. So `model.fit` is the online learner.
 """
 
 import keras
-import numpy as np
 import tensorflow as tf
 
 from aranyani_tf import constraints, notions, penalties
-from aranyani_tf.arguments import require_choice, require_whole
+from aranyani_tf.arguments import require_choice, require_fairness_weight, require_whole
 from aranyani_tf.forest import ObliqueForest, get_activation
 from aranyani_tf.gradient_record import GradientRecord
 from aranyani_tf.learners import ForestLearner, KerasLearner
@@ -220,8 +219,3 @@ class Aranyani(OnlineModel):
 
     def get_build_config(self):
         return {"input_shape": (None, self.num_features)} if self.built else None
-
-
-def require_fairness_weight(value):
-    if not (np.isfinite(value) and value >= 0):
-        raise ValueError(f"fairness_weight must be a finite number of at least 0, got {value!r}")

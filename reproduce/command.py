@@ -11,8 +11,9 @@ from pathlib import Path
 
 from aranyani_tf.files import whole_file
 from aranyani_tf.tracking import log_safely
-from experiments import RESULTS, ROOT, run_all
+from experiments import RESULTS, ROOT
 from plots import SETTINGS, last_records, save
+from runner import run_all
 
 PACKAGES = ("tensorflow", "keras", "numpy", "pandas", "matplotlib")
 

@@ -19,7 +19,8 @@ import yaml
 
 from aranyani_tf import tracking
 from command import summary
-from experiments import RESULTS, Experiment, run_all
+from experiments import RESULTS, Experiment
+from runner import run_all
 
 GRID = ("fairness_weight", "seed")  # the sides of an Experiment; its other fields are settings
 

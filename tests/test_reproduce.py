@@ -18,6 +18,7 @@ import experiments
 import figure2
 import grids
 import plots
+import runner
 import sweep
 import wandb_files
 from aranyani_tf import tracking
@@ -29,7 +30,8 @@ SCRIPTS = ROOT / "reproduce"
 SMALL = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from experiments import Experiment, run_all
+from experiments import Experiment
+from runner import run_all
 if __name__ == "__main__":
     grid = [Experiment("synthetic", (0.0, weight), (0, 1), num_trees=1, height=1, rows=800)
             for weight in (.1, .3, 1., 3.)]
@@ -87,7 +89,7 @@ def test_an_experiment_that_fails_says_which_and_the_others_are_kept(tmp_path):
     good = experiments.Experiment("synthetic", (0.0,), (0,), num_trees=1, height=1, rows=300)
     bad = experiments.Experiment("synthetic", (0.0,), (0,), num_trees=1, height=11, rows=200)
     with pytest.raises(RuntimeError, match=r"1 experiments failed; the others are kept.*height=11.*must be a whole"):
-        experiments.run_all("both", [bad, good], results=tmp_path, processes=1, progress=False)
+        runner.run_all("both", [bad, good], results=tmp_path, processes=1, progress=False)
     assert len(list((tmp_path / ".parts").glob("*.csv"))) == 1
 
 

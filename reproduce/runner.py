@@ -1,0 +1,117 @@
+"""Many experiments over all cores, each kept when it is done.
+
+A finished experiment is a file of its own, and these are joined into `results/<name>.csv` as they come
+in. A run that was killed goes on with those that are missing, and ends with the same bytes.
+"""
+
+import multiprocessing
+import os
+import queue
+import sys
+import threading
+import time
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from operator import attrgetter
+from pathlib import Path
+
+import pandas as pd
+from tqdm import tqdm
+
+from aranyani_tf.files import whole_file
+from experiments import RESULTS
+from methods import METHODS
+
+
+def run_all(name, experiments, *, results=RESULTS, fresh=False, processes=None, progress=True):
+    """Runs what is not done yet; returns all records, which are then in `results/<name>.csv`."""
+    # One folder for all figures, so that an experiment of two of them is run once.
+    files = {experiment: Path(results) / ".parts" / f"{experiment.key}.csv" for experiment in experiments}
+    if fresh:
+        for file in files.values():
+            file.unlink(missing_ok=True)
+    todo = [experiment for experiment in experiments if not files[experiment].is_file()]
+    # The longest first, so that no core is left alone with it at the end.
+    todo.sort(key=attrgetter("cost"), reverse=True)
+    csv = Path(results) / f"{name}.csv"
+    if len(todo) < len(experiments):
+        print(f"{len(experiments) - len(todo)} of {len(experiments)} experiments are done already; --fresh starts over")
+    with tqdm(total=sum(each.cost for each in experiments), desc=name, bar_format="{desc}: {percentage:3.0f}%|{bar}| "
+              "{elapsed}, {remaining} left", initial=sum(each.cost for each in experiments if each not in todo),
+              mininterval=0.5 if sys.stderr.isatty() else 15, disable=not progress) as bar:
+        for experiment, frame in finished(todo, processes or os.cpu_count(), bar.update):
+            with whole_file(files[experiment], "w") as file:
+                frame.to_csv(file, index=False, float_format="%.6g")
+            join([file for file in files.values() if file.is_file()], csv)
+    join(files.values(), csv)
+    records = pd.read_csv(csv)
+    records.attrs["num_run"] = len(todo)
+    return records
+
+
+def finished(experiments, processes, report):
+    """Yields (experiment, records) as they are done, one process a core."""
+    if not experiments:
+        return
+    context = multiprocessing.get_context("spawn")
+    counts = context.Queue()
+    with ProcessPoolExecutor(min(processes, len(experiments)), context, prepare_worker, (counts, os.getpid())) as pool:
+        waiting = {pool.submit(run_one, experiment): experiment for experiment in experiments}
+        failures = []
+        try:
+            while waiting:
+                done, _ = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                report(sum(drain(counts)))
+                for future in done:
+                    experiment = waiting.pop(future)
+                    if future.exception():
+                        failures.append((experiment, future.exception()))  # the others go on
+                    else:
+                        yield experiment, future.result()
+        except BaseException:  # Ctrl-C, say: what is under way would not be kept
+            for worker in multiprocessing.active_children():
+                worker.terminate()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    if failures:
+        experiment, error = failures[0]
+        lost = isinstance(error, BrokenProcessPool)
+        raise RuntimeError(f"{len(failures)} experiments failed; the others are kept. The first, {experiment}: "
+                           + ("its process was killed; is there enough memory? --processes 1 needs less" if lost
+                              else str(error))) from error
+
+
+def drain(counts):
+    while True:
+        try:
+            yield counts.get_nowait()
+        except queue.Empty:
+            return
+
+
+def prepare_worker(counts, parent):
+    """One thread a process; more would get into each other's way. A worker ends with its parent."""
+    import tensorflow as tf
+
+    tf.config.threading.set_intra_op_parallelism_threads(1)
+    tf.config.threading.set_inter_op_parallelism_threads(1)
+    run_one.counts = counts
+
+    def watch():
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def run_one(experiment):
+    weight = METHODS[experiment.method].cost
+    return experiment.run(on_chunk=lambda done: run_one.counts.put(weight * done))
+
+
+def join(files, csv):
+    """One CSV of several with the same columns or some of them, in the given order."""
+    frames = [pd.read_csv(file, dtype=str, keep_default_na=False) for file in files]
+    with whole_file(csv, "w") as file:
+        pd.concat(frames).fillna("").to_csv(file, index=False)
