@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import command
 import experiments
 import figure2
 import grids
+import matched
 import plots
 import runner
 import sweep
@@ -205,7 +207,8 @@ def test_a_wrong_sweep_is_refused(tmp_path):
         list(sweep.configs_of(path))
     for change, message in (({"method": "random"}, "method random"), ({"parameters": {"colour": {"values": ["red"]}}},
                             "unknown parameter colour"), ({"parameters": {"seed": {"values": [0]}}}, "is missing")):
-        path.write_text(yaml.safe_dump({"program": "x.py", "method": "grid", "parameters": {}} | change))
+        right = {"program": "x.py", "method": "grid", "parameters": {"seed": {"values": [0]}}}
+        path.write_text(yaml.safe_dump(right | change))
         with pytest.raises(ValueError, match=message):
             list(sweep.configs_of(path))
     with pytest.raises(ValueError, match="unknown parameter colour"):
@@ -251,6 +254,42 @@ def test_an_agent_s_file_has_the_same_columns_for_every_weight(tmp_path, monkeyp
                        "height": 1}, tmp_path / "all.csv")
     found = pd.read_csv(tmp_path / "all.csv")
     assert set(found["fairness_weight"]) == {0.0, 0.1} and set(found["height"]) == {1}
+
+
+def run_script(name, *arguments):
+    return subprocess.run([sys.executable, SCRIPTS / name, *arguments], capture_output=True, text=True)
+
+
+def test_accuracy_at_a_gap_is_read_off_the_pareto_front():
+    points = np.array([[0.2, 0.84], [0.1, 0.82], [0.1, 0.80], [0.02, 0.78]])
+    assert matched.accuracy_at(points, 0.15) == pytest.approx(0.83)
+    assert matched.accuracy_at(points, 0.06) == pytest.approx(0.80)
+    assert matched.accuracy_at(points, 0.3) == pytest.approx(0.84)  # fairer than asked, and as good as it gets
+    assert np.isnan(matched.accuracy_at(points, 0.01))
+    frame = pd.read_csv(ROOT / "results" / "figure2.csv")
+    found = matched.matched(frame).set_index(["dataset", "method", "demographic_parity"])["accuracy"]
+    assert found["adult", "aranyani", 0.10] > found["adult", "majority", 0.10] > 0.79
+
+
+def test_matched_csv_is_what_the_two_figures_give(tmp_path):
+    for name in matched.SOURCES:
+        shutil.copy(ROOT / "results" / name, tmp_path)
+    result = run_script("matched.py", "--results", tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "matched.csv").read_bytes() == (ROOT / "results" / "matched.csv").read_bytes()
+    (tmp_path / "figure2.csv").unlink()
+    result = run_script("matched.py", "--results", tmp_path)
+    assert result.returncode == 1 and "make figure2" in result.stderr
+
+
+def test_table_2_from_the_command_line(tmp_path):
+    result = run_script("table2.py", "--rows", "3000", "--repeats", "1", "--output", tmp_path / "table2.csv")
+    assert result.returncode == 0, result.stderr
+    table = pd.read_csv(tmp_path / "table2.csv").set_index("method")
+    assert list(table.index) == ["HT", "AHT", "Aranyani", "Aranyani (MLP)", "Aranyani (Leaf)"]
+    assert table.loc["HT", "ratio_to_ht"] == 1 and table.loc["Aranyani", "paper_minutes"] == 32.97
+    committed = pd.read_csv(ROOT / "results" / "table2.csv").set_index("method")["times_faster_than_ht"]
+    assert committed["Aranyani"] > 20 and committed["Aranyani (MLP)"] > 5 and committed["Aranyani (Leaf)"] > 5
 
 
 def test_the_environment_of_a_run_is_recorded(tmp_path):
