@@ -27,6 +27,7 @@ def draw(records):
             plots.trade_off(axes, here, method="aranyani", label="Aranyani, the released penalty")
             if dataset in PUBLISHED_FAHT:
                 plots.published_point(axes, "faht", *PUBLISHED_FAHT[dataset], label="FAHT, as published")
+            plots.look_at_the_top(axes, here)
             plots.finish_trade_off(axes, dataset)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
     return figure

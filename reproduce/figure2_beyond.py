@@ -20,6 +20,7 @@ def draw(records):
                     plots.trade_off(axes, here, method=method, decay=decay)
                 for method in ("fermi_linear", "fermi_forest"):
                     plots.trade_off(axes, here, method=method, rule="none")
+                plots.look_at_the_top(axes, here)
                 plots.finish_trade_off(axes, dataset)
                 axes.set_title(f"{plots.DATASETS[dataset]}, " + ("plain means" if decay is None else f"decay {decay}"))
         figure.legend(*rows[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=7)
