@@ -14,7 +14,9 @@ def draw(records):
         figure, rows = plt.subplots(2, 3, figsize=(12.5, 8.5), layout="constrained")
         for decay, panels in zip((None, 0.01), rows, strict=True):
             for axes, dataset in zip(panels, grids.TABULAR, strict=True):
-                here = ends[ends["dataset"] == dataset]
+                forgets = ends["decay"].isna() if decay is None else ends["decay"] == decay
+                has_none = ends["method"].isin(["majority", "fermi_linear", "fermi_forest"])  # the same in both rows
+                here = ends[(ends["dataset"] == dataset) & (forgets | has_none)]
                 plots.majority_line(axes, here)
                 for method in ("mlp", "leaf", "output", "aranyani"):
                     plots.trade_off(axes, here, method=method, decay=decay)
