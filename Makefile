@@ -29,7 +29,7 @@ $(EVERYTHING): $(INSTALLED)
 	$(PIP_INSTALL) '.[baselines,embeddings,reproduce,test]'
 	@touch $@
 
-figure2: setup  ## the paper's Figure 2 -> results/figure2.csv, .png, .pdf (QUICK=1: about a minute; ARGS=--help)
+figure2: setup  ## the paper's Figure 2 -> results/figure2.csv, .png, .pdf (QUICK=1: half a minute; ARGS=--help)
 	$(RUN) reproduce/figure2.py $(if $(QUICK),--quick) $(ARGS)
 
 figure2_beyond: setup  ## the output level, forgetting and FERMI beside it -> results/figure2_beyond.*
