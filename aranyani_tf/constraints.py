@@ -80,46 +80,52 @@ class LeafConstraint:
 
     def pack(self, means):
         leaf, kernel, bias = means
-        num_cells, num_trees = leaf.shape[:2]
-        flat = (num_trees, self.num_leaves * self.height)
-        kernel = tf.reshape(kernel, (num_cells, num_trees, self.num_features, flat[1]))
-        return [tf.reshape(leaf, (num_cells, -1)),
-                layout.pack_matrix(kernel, tf.reshape(bias, (num_cells, *flat)))]
+        rows = tf.concat([kernel, bias[:, :, None]], axis=2)  # (cell, tree, input, leaf, depth)
+        return [layout.pack_nodes(leaf), self.pack_columns(tf.transpose(rows, (0, 2, 4, 1, 3)))]
 
     def unpack(self, means):
         leaf, matrix = means
-        num_cells, num_trees = leaf.shape[0], self.forest_shape[0]
-        kernel, bias = layout.unpack_matrix(matrix, num_trees, self.num_leaves * self.height)
-        return [tf.reshape(mean, (num_cells, *shape))
-                for mean, shape in zip((leaf, kernel, bias), self.shapes().values(), strict=True)]
+        rows = tf.transpose(self.unpack_columns(matrix), (0, 3, 1, 4, 2))
+        return [self.per_leaf(leaf), rows[:, :, :-1], rows[:, :, -1]]
+
+    def pack_columns(self, columns):
+        """(..., depth, tree, leaf) → (..., column); leaves come last, and so a depth's sums run along them."""
+        *lead, depth, trees, leaves = columns.shape
+        return layout.pack_nodes(tf.reshape(columns, (*lead, depth * trees, leaves)))
+
+    def unpack_columns(self, columns):
+        trees = self.forest_shape[0]
+        unpacked = layout.unpack_nodes(columns, self.height * trees, self.num_leaves)
+        return tf.reshape(unpacked, (*columns.shape[:-1], self.height, trees, self.num_leaves))
+
+    def per_leaf(self, values):
+        """(..., value) → (..., tree, leaf)."""
+        return layout.unpack_nodes(values, self.forest_shape[0], self.num_leaves)
 
     def quantities(self, outputs, losses):
         return []
 
     def measure(self, trace, shares):
-        decisions = layout.unpack_nodes(trace.decisions, *self.forest_shape)
-        slopes = layout.unpack_nodes(trace.slopes, *self.forest_shape)
-        columns = leaf_jacobian(decisions, slopes, self.height)  # (batch, tree, leaf, depth)
-        batch, num_trees = columns.shape[:2]
-        columns = layout.pack_nodes(tf.reshape(columns, (batch, num_trees, -1)))  # (batch, column)
-        leaves = tf.reshape(trace.leaf_probabilities, (batch, -1))
-        return share_out(shares, leaves), share_columns(trace, shares, columns)
+        decisions, slopes = (
+            layout.unpack_nodes(part, *self.forest_shape) for part in (trace.decisions, trace.slopes))
+        columns = self.pack_columns(leaf_jacobian(decisions, slopes, self.height))  # (batch, column)
+        leaves = layout.pack_nodes(trace.leaf_probabilities)
+        return share_out(shares, leaves), share_columns(trace, shares, layout.computed_once(columns))
 
     def fairness_gradients(self, coefficients, gradients):
-        num_cells, num_trees = coefficients.shape[0], self.forest_shape[0]
-        columns = self.num_leaves * self.height
-        per_column = tf.repeat(coefficients, self.height, axis=-1)  # one a leaf → one a column
-        per_column = layout.pack_nodes(tf.reshape(per_column, (num_cells, num_trees, columns)))
-        matrix = sum_over_cells(per_column[:, None, :], gradients[0])  # (input, column)
-        return [self.onto_nodes(layout.unpack_nodes(matrix, num_trees, columns))]
+        per_leaf = self.per_leaf(coefficients)[:, None]  # (cell, 1, tree, leaf)
+        per_column = self.pack_columns(tf.repeat(per_leaf, self.height, axis=1))
+        matrix = sum_over_cells(layout.computed_once(per_column)[:, None, :], gradients[0])
+        return [self.onto_nodes(self.unpack_columns(matrix))]
 
     def onto_nodes(self, columns):
-        """Sums a leaf's columns onto its ancestors: (input, tree, leaf·depth) → (input, slot)."""
-        lead = columns.shape[:-1]
-        columns = tf.reshape(columns, (*lead, self.num_leaves, self.height))
-        per_depth = [
-            tf.reduce_sum(tf.reshape(columns[..., depth], (*lead, 2**depth, -1)), axis=-1)
-            for depth in range(self.height)]
+        """Sums the leaves below each node: (input, depth, tree, leaf) → (input, slot)."""
+        per_depth = []
+        for depth in range(self.height):
+            sums = columns[:, depth]  # (input, tree, leaf)
+            while sums.shape[-1] > 2**depth:  # neighbours, pair by pair: sooner than a short reduce_sum
+                sums = sums[..., ::2] + sums[..., 1::2]
+            per_depth.append(sums)
         return layout.pack_nodes(tf.concat(per_depth, axis=-1))
 
 

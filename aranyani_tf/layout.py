@@ -26,6 +26,17 @@ def unpack_nodes(per_slot, num_trees, num_nodes):
     return tf.reshape(used, (*per_slot.shape[:-1], num_trees, num_nodes))
 
 
+def computed_once(per_slot):
+    """The same array, but not folded into the loops that use it: (..., slot) → (..., slot).
+
+    XLA merges an elementwise computation into each loop that reads its result. Where that loop also runs over
+    cells and inputs, everything that leads to `per_slot` would be computed anew for each of them. A matrix
+    product is never merged; this one is with the identity, a few numbers at a time.
+    """
+    lanes = tf.reshape(per_slot, (-1, LANES))
+    return tf.reshape(tf.matmul(lanes, tf.eye(LANES, dtype=lanes.dtype)), per_slot.shape)
+
+
 def pack_matrix(kernel, bias):
     """(..., tree, feature, node) and (..., tree, node) → (..., input, slot)."""
     rows = tf.concat([kernel, bias[..., None, :]], axis=-2)  # (..., tree, input, node)

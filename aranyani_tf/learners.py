@@ -132,6 +132,7 @@ class ForestTrace:
             self.tape.gradient(quantity, [self.slots, self.leaf_logits])
             for quantity in self.quantities]
         slots, leaf_logits = (tf.stack(parts, axis=1) for parts in zip(*per_quantity, strict=True))
+        slots = layout.computed_once(slots)  # (batch, quantity, slot)
         return [self.inputs[:, None, :, None] * slots[:, :, None, :], leaf_logits]
 
 

@@ -83,7 +83,7 @@ def leaf_probabilities_by_mask(log_left, log_right):
 
 
 def leaf_jacobian(decisions, slopes, height):
-    """∂p_l/∂z of each ancestor of each leaf: (batch, tree, node) → (batch, tree, leaf, depth).
+    """∂p_l/∂z of each ancestor of each leaf: (batch, tree, node) → (batch, depth, tree, leaf).
 
     p_l is a product of n (going left) or 1 − n (going right); its derivative with respect to one
     ancestor's z is ±g′(z) times all other factors. They are multiplied, never divided out, so the
@@ -101,8 +101,7 @@ def leaf_jacobian(decisions, slopes, height):
     under = [tf.ones_like(factors[0])]
     for factor in factors[:0:-1]:
         under.insert(0, under[0] * factor)
-    return tf.stack(
-        [a * s * u for a, s, u in zip(above, signed_slopes, under, strict=True)], axis=-1)
+    return tf.stack([a * s * u for a, s, u in zip(above, signed_slopes, under, strict=True)], axis=1)
 
 
 def both_children(left, right, below):

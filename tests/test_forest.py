@@ -99,7 +99,7 @@ def test_the_leaf_jacobian_equals_automatic_differentiation(activation):
     with tf.GradientTape() as tape:
         tape.watch(z)
         n = layer.activation(z)
-    expected = np.zeros((4, 2, 8, 3))
+    expected = np.zeros((4, 3, 2, 8))  # (batch, depth, tree, leaf)
     slopes = tape.gradient(n, z)
     for leaf in range(8):
         with tf.GradientTape() as inner:
@@ -107,7 +107,7 @@ def test_the_leaf_jacobian_equals_automatic_differentiation(activation):
             chosen = leaf_probabilities_by_levels(layer.activation(z))[..., leaf]
         gradient = inner.gradient(chosen, z).numpy()
         for depth, (node, _) in enumerate(path(leaf, 3)):
-            expected[:, :, leaf, depth] = gradient[:, :, node]
+            expected[:, depth, :, leaf] = gradient[:, :, node]
         others = set(range(7)) - {node for node, _ in path(leaf, 3)}
         assert np.abs(gradient[:, :, sorted(others)]).max() == 0
     np.testing.assert_allclose(leaf_jacobian(n, slopes, 3), expected, rtol=0, atol=1e-12)
