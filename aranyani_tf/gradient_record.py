@@ -38,7 +38,7 @@ class GradientRecord:
 
 def norm_names(weight_names):
     """In the order in which a step gives the norms."""
-    return [f"{part}_{name}" for part in ("task", "fairness") for name in weight_names]
+    return [f"{part}_{name}" for part in ("task", "fairness", "total") for name in weight_names]
 
 
 def norm_frame(rows, names):

@@ -71,13 +71,16 @@ class Grove:
         model.learner.load()
         return model
 
-    def fit(self, stream, *, shuffle=False, checkpoints=None, chunk_size=16_384, on_chunk=None, verbose=1):
+    def fit(self, stream, *, shuffle=False, checkpoints=None, held_out=None, chunk_size=16_384, on_chunk=None,
+            verbose=1):
         """Trains all members from the beginning of the stream, and gives the records.
 
         Args:
             stream: a `Stream`, or what `Aranyani.fit` takes.
             shuffle: gives each seed an order of its own, that of `stream.shuffled(seed)` if no row is skipped.
             checkpoints: numbers of rows after which to report; log-spaced if not given.
+            held_out: a `Stream` that nobody learns from; what the members make of it at each checkpoint is in
+                `held_out_accuracy`, `held_out_demographic_parity` and so on.
             chunk_size: rows per call of the compiled loop.
             on_chunk: called with (rows × members) of each piece of work that is done.
             verbose: 0 shows no progress bar.
@@ -106,9 +109,12 @@ class Grove:
                                       num_groups=template.num_groups, checkpoints=checkpoints)
                 orders = [shuffled_order(len(rows[0]), seed) for _, seed in filled] if shuffle else None
                 chunk_norms = []
-                for *seen, norm in loop.walk(rows, orders and np.stack(orders, axis=1), chunk_size):
+                for *seen, norm in loop.walk(rows, None if orders is None else np.stack(orders, axis=1), chunk_size,
+                                             () if held_out is None else record.checkpoints):
                     record.add(*seen)
                     chunk_norms.append(norm)
+                    if held_out is not None and record.is_due:
+                        record.examine(held_out.labels, held_out.groups, loop.outputs(held_out.features))
                     bar.update(len(seen[0]) * len(members))
                     if on_chunk:
                         on_chunk(len(seen[0]) * len(members))

@@ -104,13 +104,13 @@ class StreamRecord:
         self.ends = np.unique([*self.checkpoints, *self.windows[1:], self.half])
         self.ends = self.ends[self.ends > 0]  # where each segment ends
         self.num_models, self.num_seen = num_models, 0
+        self.examined = []  # metrics on other rows, one entry a checkpoint
         self.tables = {name: np.zeros((len(self.ends), num_models, *shape))
                        for name, shape in self.tally.shapes().items()}
 
     def add(self, labels, groups, outputs):
         """The next rows: labels and groups (row,) or (row, model), outputs (row, model, label)."""
-        labels, groups = (np.broadcast_to(column if column.ndim == 2 else column[:, None], outputs.shape[:2])
-                          for column in (labels, groups))
+        labels, groups = per_model(labels, groups, outputs)
         start = 0
         while start < len(outputs):
             segment = np.searchsorted(self.ends, self.num_seen, side="right")
@@ -120,6 +120,17 @@ class StreamRecord:
                 self.tables[name][segment] += table
             self.num_seen += stop - start
             start = stop
+
+    @property
+    def is_due(self):
+        """Whether a checkpoint was passed at which the models were not examined yet."""
+        return len(self.examined) < np.searchsorted(self.checkpoints, self.num_seen, side="right")
+
+    def examine(self, labels, groups, outputs):
+        """What the models say now about rows that they do not learn from; the shapes are those of `add`."""
+        found = self.tally.measured(self.tally.tables(*per_model(labels, groups, outputs), outputs))
+        while self.is_due:
+            self.examined.append({f"held_out_{name}": value for name, value in found.items()})
 
     def between(self, start, stop):
         """The tables of the rows from `start` to `stop`, which both end a segment."""
@@ -135,7 +146,7 @@ class StreamRecord:
         gaps = [self.tally.measured(self.between(*window))["demographic_parity"]
                 for window in zip(self.windows[:-1], self.windows[1:], strict=True)]
         frames = []
-        for step in self.checkpoints:
+        for index, step in enumerate(self.checkpoints):
             found = self.tally.measured(self.between(0, step))
             late = self.tally.measured(self.between(self.half, step)) if step > self.half else {}
             headline = [name for name in ("accuracy", "mean_squared_error", "demographic_parity") if name in found]
@@ -144,8 +155,14 @@ class StreamRecord:
             columns |= {name: found.pop(name) for name in headline}
             columns |= {f"late_{name}": late.get(name, np.nan) for name in headline}
             columns["window_demographic_parity"] = np.mean(gaps[:complete], axis=0) if complete else np.nan
-            frames.append(pd.DataFrame(columns | found))
+            frames.append(pd.DataFrame(columns | found | (self.examined[index] if self.examined else {})))
         return pd.concat(frames).sort_values(["model", "step"]).reset_index(drop=True)
+
+
+def per_model(labels, groups, outputs):
+    """Labels and groups as (row, model), whether or not each model has an order of its own."""
+    return tuple(np.broadcast_to(column if column.ndim == 2 else column[:, None], outputs.shape[:2])
+                 for column in (labels, groups))
 
 
 def learn_stream(learner, stream, *, checkpoints=None, chunk_size=1024, on_chunk=None):

@@ -121,6 +121,13 @@ def walk(step, optimizer, replicas, fairness_weights, features, labels, groups, 
     return replicas, tf.reshape(outputs, (-1, num_replicas, step.num_labels)), norms.stack()
 
 
+def outputs_of(learner, weights, state, features):
+    """Predictions of every replica for the same rows, and nothing learned: (replica, row, label)."""
+    inputs, unknown = learner.prepare(features), tf.fill(tf.shape(features)[:1], -1)
+    return tf.vectorized_map(
+        lambda one: learner.trace(*one, inputs, unknown, lambda outputs, losses: [losses]).outputs, (weights, state))
+
+
 class ReplicaLoop:
     """Takes replicas through a stream, chunk by chunk, with one compilation.
 
@@ -134,6 +141,8 @@ class ReplicaLoop:
         self.compiled = tf.function(
             lambda *arguments: walk(step, optimizer, *arguments, samples_per_step=samples_per_step),
             jit_compile=True, autograph=False)
+        self.compiled_outputs = tf.function(
+            lambda *arguments: outputs_of(step.learner, *arguments), jit_compile=True, autograph=False)
 
     def begin(self, models, fairness_weights):
         """Replicas with the weights, states and running means of built models, one each."""
@@ -145,22 +154,29 @@ class ReplicaLoop:
         self.replicas = Replicas(weights, state, memory, zeros, zeros, tf.zeros(len(models), tf.int32))
         self.fairness_weights = tf.constant(fairness_weights, weights[0].dtype)
 
-    def walk(self, rows, orders, chunk_size):
+    def walk(self, rows, orders, chunk_size, stops=()):
         """Yields (labels, groups, outputs, norms) of every chunk that was learned.
 
         Args:
             rows: features, labels and groups of the whole stream.
             orders: (row, replica), the rows in each replica's order; None for the stream's own.
+            stops: numbers of rows after which a chunk ends, also before it is full.
         """
         num_rows, k = len(rows[0]), self.samples_per_step
         size = -(-min(chunk_size, num_rows) // k) * k
-        for start in range(0, num_rows, size):
-            here = slice(start, start + size) if orders is None else orders[start : start + size]
+        ends = sorted({*range(size, num_rows, size), *(-(-stop // k) * k for stop in stops)} | {num_rows})
+        for start, end in zip([0, *ends], [end for end in ends if end <= num_rows], strict=False):
+            here = slice(start, end) if orders is None else orders[start:end]
             piece = tuple(array[here] for array in rows)
             count = len(piece[0])
             self.replicas, outputs, norms = self.compiled(
                 self.replicas, self.fairness_weights, *map(tf.constant, pad(piece, size)), tf.constant(count))
             yield *piece[1:], outputs.numpy()[:count], norms.numpy()[: -(-count // k)]
+
+    def outputs(self, features):
+        """What the replicas say about rows, as they are now: (row, replica, label)."""
+        outputs = self.compiled_outputs(self.replicas.weights, self.replicas.state, tf.constant(features))
+        return outputs.numpy().transpose(1, 0, 2)
 
     def replica(self, index):
         """One replica's tensors."""

@@ -21,7 +21,7 @@ class Outcome(NamedTuple):
     state: tuple  # the predictor's or encoder's non-trainable state
     memory: tuple  # the running means
     update: tf.Tensor  # whether the weights should move
-    norms: tf.Tensor  # (2·weight,), of the task's and the fairness gradient, if recorded
+    norms: tf.Tensor  # (3·weight,), of the task's gradient, the fairness gradient and the sum, if recorded
 
 
 @dataclass(frozen=True)
@@ -124,17 +124,18 @@ class Step:
         return update
 
     def norms(self, task, fairness):
-        """Norms of both gradients, weight by weight of the predictor (not of an encoder)."""
+        """Norms of both gradients and of their sum, weight by weight of the predictor (not of an encoder)."""
         if not self.record_gradients:
             return tf.zeros((0,), task[0].dtype)
         task = task[: self.learner.num_packed]
         fairness = [*fairness, *(tf.zeros_like(gradient) for gradient in task[len(fairness):])]
-        gradients = self.learner.unpack(task) + self.learner.unpack(fairness)
+        total = [t + f for t, f in zip(task, fairness, strict=True)]
+        gradients = [gradient for part in (task, fairness, total) for gradient in self.learner.unpack(part)]
         return tf.stack([tf.norm(gradient) for gradient in gradients])
 
     @property
     def num_norms(self):
-        return 2 * len(self.learner.names) if self.record_gradients else 0
+        return 3 * len(self.learner.names) if self.record_gradients else 0
 
 
 def missing_label(labels):

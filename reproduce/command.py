@@ -6,6 +6,8 @@ import os
 import platform
 import subprocess
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
@@ -13,43 +15,76 @@ from aranyani_tf.files import whole_file
 from aranyani_tf.tracking import log_safely
 from experiments import RESULTS, ROOT
 from plots import SETTINGS, last_records, save
+from readings import write_reading
 from runner import run_all
+from scales import FULL, QUICK, TINY
 
 PACKAGES = ("tensorflow", "keras", "numpy", "pandas", "matplotlib")
 
 
-def run_figure(name, title, experiments_of, draw):
-    """Runs a figure's experiments, and leaves CSV, PNG, PDF and a summary."""
+@dataclass(frozen=True)
+class Figure:
+    """One figure: which experiments, how they are drawn, and what is read off them.
+
+    Args:
+        name: of its files.
+        title: one line, also the script's help.
+        experiments: function of a `scales.Scale`.
+        draw: function of the records, gives a matplotlib figure.
+        read: function of the records, gives a sentence or a few about what the numbers say.
+    """
+
+    name: str
+    title: str
+    experiments: Callable
+    draw: Callable
+    read: Callable
+
+    def main(self, arguments=None):
+        self.make(parsed(self.title, arguments))
+
+    def make(self, options):
+        """Runs what is missing, and leaves CSV, PNG, PDF, a reading and a summary."""
+        name, experiments = self.name + options.scale.name, self.experiments(options.scale)
+        begin, state = time.perf_counter(), repository_state()
+        records = run_all(name, experiments, results=options.results, fresh=options.fresh,
+                          processes=options.processes)
+        duration = time.perf_counter() - begin
+        if records.attrs["num_run"]:  # or else they were made by an earlier run
+            environment = options.results / f"environment{options.scale.name}.json"
+            write_environment(environment, name, experiments, duration, state)
+        pictures, reading = save(self.draw(records), options.results, name), self.read(records)
+        if options.scale is FULL:
+            write_reading(options.results, name, self.title, reading)
+        if not options.no_wandb:
+            log_safely(name, records, pictures[:1], seconds=max(10.0, 0.1 * duration))
+        print(f"\n{self.title}\n\n{summary(records)}\n\n{reading}\n")
+        for path in (options.results / f"{name}.csv", *pictures):
+            print(f"→ {path}")
+
+
+def parsed(title, arguments=None):
+    """The options of every figure's script."""
     parser = argparse.ArgumentParser(description=title)
-    parser.add_argument("--quick", action="store_true", help="fewer seeds and rows; writes <name>_quick.*")
+    scales = parser.add_mutually_exclusive_group()
+    scales.add_argument("--quick", dest="scale", action="store_const", const=QUICK, default=FULL,
+                        help="fewer seeds, settings and rows; writes <name>_quick.*")
+    scales.add_argument("--tiny", dest="scale", action="store_const", const=TINY, help="for tests: a few rows")
     parser.add_argument("--fresh", action="store_true", help="start over, also what is done already")
     parser.add_argument("--no-wandb", action="store_true", help="do not log to Weights & Biases")
     parser.add_argument("--processes", type=int, default=os.cpu_count(), help="at once; default: one a core")
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="FOLDER")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if options.processes < 1:
         parser.error(f"--processes must be at least 1, got {options.processes}")
-    name += "_quick" if options.quick else ""
-    experiments = experiments_of(options.quick)
-    begin, state = time.perf_counter(), repository_state()
-    records = run_all(name, experiments, results=options.results, fresh=options.fresh, processes=options.processes)
-    duration = time.perf_counter() - begin
-    if records.attrs["num_run"]:  # or else they were made by an earlier run
-        environment = "environment_quick.json" if options.quick else "environment.json"
-        write_environment(options.results / environment, name, experiments, duration, state)
-    pictures = save(draw(records), options.results, name)
-    if not options.no_wandb:
-        log_safely(name, records, pictures[:1], seconds=max(10.0, 0.1 * duration))
-    print(f"\n{title}\n\n{summary(records)}\n")
-    for path in (options.results / f"{name}.csv", *pictures):
-        print(f"→ {path}")
+    return options
 
 
 def summary(records):
     """Mean ± standard deviation over the seeds at the end of the stream, for each setting."""
     ends = last_records(records).query("method != 'majority'")
     shown = [name for name in SETTINGS if name in ("dataset", "method", "rule", "fairness_weight")
-             or ends[name].nunique(dropna=False) > 1]
+             or (name in ends and ends[name].nunique(dropna=False) > 1)]
     table = ends.groupby(shown, dropna=False)[["accuracy", "demographic_parity"]].agg(["mean", "std", "count"])
     lines = {"accuracy %": table["accuracy"].assign(**(100 * table["accuracy"][["mean", "std"]])),
              "demographic parity": table["demographic_parity"]}

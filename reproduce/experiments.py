@@ -4,30 +4,39 @@ An `Experiment` is one grid of λ and seeds over one stream; `runner.run_all` ru
 """
 
 import hashlib
+import itertools
 import json
+import os
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 import aranyani_tf as ar
 from aranyani_tf.arguments import require_choice
 from aranyani_tf.baselines.majority import majority
-from aranyani_tf.records import learn_stream
+from aranyani_tf.records import learn_stream, log_spaced
 from methods import METHODS
+from race import Race
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
 RULES = {
     "released": {"penalty": ar.Huber(linear_slope=1.0), "wait_for_all_groups": True},
     "paper": {"penalty": ar.Huber()},
+    "l2": {"penalty": ar.L2(), "wait_for_all_groups": True},
     "none": {},  # for methods that have no such penalty
 }
+ORDERS = ("file", "majority_first", "minority_first", "drift")
 TABULAR = ("adult", "census", "compas")
+CELEBA_ROWS = 202_599
 FIRST_COLUMNS = ["dataset", "preprocessing", "method", "rule", "fairness_weight", "seed", "step", "accuracy",
                  "demographic_parity", "late_accuracy", "late_demographic_parity", "window_demographic_parity"]
+# Fields that become columns of their own, behind those.
+FURTHER_COLUMNS = ("num_trees", "height", "decay", "notion", "update_when", "samples_per_step", "order", "fraction")
 
 
 @dataclass(frozen=True)
@@ -37,10 +46,16 @@ class Experiment:
     Args:
         dataset, preprocessing: of `ar.datasets.load`.
         method: one of `methods.METHODS`.
-        rule: "paper" or "released", the slope of the Huber penalty and when updates begin.
+        rule: "paper" or "released", the slope of the Huber penalty and when updates begin; or "l2".
         fairness_weights, seeds: the grid.
         num_trees, height: of the forest.
         decay: forgetting rate of the running means.
+        notion, update_when, samples_per_step: of `ar.Aranyani`.
+        order: "file"; "majority_first" or "minority_first", see `Stream.adversarial`; "drift", see `synthetic`.
+        fraction: the share of the rows that there are, from the first on.
+        held_out: the share of the rows that is set aside, and looked at along the stream.
+        record_gradients: adds the gradients' norms, each a mean since the checkpoint before.
+        even_checkpoints: so many more, evenly spaced, beside the log-spaced ones.
         rows: how many rows of the stream; None for all.
     """
 
@@ -53,21 +68,40 @@ class Experiment:
     num_trees: int = 3
     height: int = 4
     decay: float | None = None
+    notion: str = "demographic_parity"
+    update_when: str = "always"
+    samples_per_step: int = 1
+    order: str = "file"
+    fraction: float = 1.0
+    held_out: float = 0.0
+    record_gradients: bool = False
+    even_checkpoints: int = 0
     rows: int | None = None
 
     def __post_init__(self):
         require_choice("dataset", self.dataset, ar.datasets.names())
         require_choice("method", self.method, tuple(METHODS))
         require_choice("rule", self.rule, tuple(RULES))
+        require_choice("order", self.order, ORDERS)
 
     def stream(self):
-        return load(self.dataset, self.preprocessing)[: self.rows]
+        if self.order == "drift":
+            return ar.datasets.load(self.dataset, num_rows=self.rows or 20_000, drift_at=0.5)
+        stream = load(self.dataset, self.preprocessing)[: self.rows]
+        if self.order in ("majority_first", "minority_first"):
+            stream = stream.adversarial(first=self.order.removesuffix("_first"))
+        return stream.fraction(self.fraction)
 
     @property
     def cost(self):
         """Rows times models times the method's cost: about how long it takes."""
-        rows = self.rows or len(self.stream())
-        return rows * len(self.fairness_weights) * len(self.seeds) * METHODS[self.method].cost
+        stream = self.stream()
+        if METHODS[self.method].learner:
+            size = max(stream.num_features / 14, 1)
+        else:
+            size = max(self.num_trees * 2**self.height * (stream.num_features + 100) / (48 * 140), 1)
+        models = len(self.fairness_weights) * len(self.seeds)
+        return int(len(stream) * models * size * METHODS[self.method].cost)
 
     @property
     def key(self):
@@ -78,25 +112,59 @@ class Experiment:
     def run(self, on_chunk=None):
         """The records of this grid, and of Majority, which the runs with λ = 0 give for free."""
         stream = self.stream()
-        method = METHODS[self.method]
-        if method.learner:
-            records = pd.concat(
-                [learn_stream(method.learner(seed), stream, on_chunk=on_chunk).assign(seed=seed, fairness_weight=0.0)
-                 for seed in self.seeds], ignore_index=True)
-        else:
-            settings = {"num_trees": self.num_trees, "height": self.height, "decay": self.decay, **RULES[self.rule]}
-            grove = ar.Grove(settings | method.settings(stream.num_features, self.height),
-                             fairness_weights=self.fairness_weights, seeds=self.seeds, model_class=method.model)
-            records = grove.fit(stream, on_chunk=on_chunk, verbose=0)
+        records = self.learned(stream, METHODS[self.method], on_chunk)
         frames = [records.assign(method=self.method)]
         plain = (self.method, self.rule, self.decay) == ("aranyani", "released", None)
-        if plain and 0.0 in self.fairness_weights:
+        if plain and 0.0 in self.fairness_weights and not self.held_out:
             unfair = records[(records["fairness_weight"] == 0) & (records["step"] == len(stream))]
             frames.append(majority(unfair, stream).assign(method="majority"))
         frame = pd.concat(frames, ignore_index=True).assign(
-            dataset=self.dataset, preprocessing=self.preprocessing, rule=self.rule, num_trees=self.num_trees,
-            height=self.height, decay=self.decay)
+            dataset=self.dataset, preprocessing=self.preprocessing, rule=self.rule,
+            **{name: getattr(self, name) for name in FURTHER_COLUMNS})
+        if stands_in_for(self.dataset, stream):
+            frame["stands_in_for"] = stands_in_for(self.dataset, stream)
         return frame[FIRST_COLUMNS + [name for name in frame if name not in FIRST_COLUMNS]]
+
+    def learned(self, stream, method, on_chunk):
+        """The records of every λ and seed."""
+        settings = {"num_trees": self.num_trees, "height": self.height, "decay": self.decay, **RULES[self.rule],
+                    "notion": self.notion, "update_when": self.update_when, "samples_per_step": self.samples_per_step,
+                    "record_gradients": self.record_gradients}
+        settings |= method.settings(stream, self.height)
+        if method.learner:
+            runs = [learn_stream(method.learner(seed), stream, checkpoints=self.checkpoints(stream), on_chunk=on_chunk)
+                    .assign(seed=seed, fairness_weight=0.0) for seed in self.seeds]
+            return pd.concat(runs, ignore_index=True)
+        if method.alone:
+            runs = [Race.between(method, settings, {"fairness_weight": weight, "seed": seed})
+                    .records(stream, self.checkpoints(stream), on_chunk)
+                    for weight, seed in itertools.product(self.fairness_weights, self.seeds)]
+            return pd.concat(runs, ignore_index=True)
+        aside = None
+        if self.held_out:
+            stream, aside = stream.held_out(self.held_out)
+        grove = ar.Grove(settings, fairness_weights=self.fairness_weights, seeds=self.seeds, model_class=method.model)
+        records = grove.fit(stream, checkpoints=self.checkpoints(stream), held_out=aside, on_chunk=on_chunk, verbose=0)
+        return with_norms(records, grove.gradient_norms) if self.record_gradients else records
+
+    def checkpoints(self, stream):
+        even = np.linspace(0, len(stream), self.even_checkpoints + 1)[1:] if self.even_checkpoints else []
+        return sorted({*log_spaced(len(stream)), *np.round(even).astype(int).tolist()} - {0})
+
+
+def with_norms(records, norms):
+    """The records with the mean norm of each gradient since the checkpoint before."""
+    steps = np.sort(records["step"].unique())
+    until = steps[np.searchsorted(steps, norms["step"])]
+    means = norms.assign(step=until).groupby(["fairness_weight", "seed", "step"], as_index=False).mean()
+    return records.merge(means, on=["fairness_weight", "seed", "step"])
+
+
+def stands_in_for(dataset, stream):
+    """The paper's dataset in whose place this one is, or None if it is the paper's own."""
+    if dataset == "wiki_toxicity":
+        return "civil_comments"
+    return "celeba" if dataset == "celeba" and len(stream) != CELEBA_ROWS else None
 
 
 @cache
@@ -105,6 +173,8 @@ def load(dataset, preprocessing):
         return ar.datasets.load(dataset, preprocessing=preprocessing)
     if preprocessing != "released":
         raise ValueError(f"{dataset} has only one preprocessing, its own; got {preprocessing!r}")
+    if dataset in ("celeba", "civil_comments"):  # CELEBA=FILE in the environment names another place than the cache
+        return ar.datasets.load(dataset, embeddings=os.environ.get(dataset.upper()) or None)
     return ar.datasets.load(dataset)
 
 
@@ -112,7 +182,9 @@ def load(dataset, preprocessing):
 def fingerprint():
     """A hash of the code that the numbers depend on, and of its libraries' versions."""
     found = hashlib.sha256("".join(map(version, ("tensorflow", "keras", "numpy", "pandas", "river"))).encode())
-    for path in sorted([*(ROOT / "aranyani_tf").rglob("*.py"), Path(__file__), ROOT / "reproduce" / "methods.py"]):
+    here = Path(__file__).parent
+    for path in sorted([*(ROOT / "aranyani_tf").rglob("*.py"), *(here / f"{name}.py" for name in (
+            "experiments", "methods", "race"))]):
         found.update(path.read_bytes())
     return found.hexdigest()
 

@@ -4,7 +4,9 @@ import matplotlib.pyplot as plt
 
 import grids
 import plots
-from command import run_figure
+import readings
+from command import Figure
+from matched import at_gap
 
 # Accuracy % and discrimination in the FAHT paper, as the Aranyani paper plots them.
 PUBLISHED_FAHT = {"adult": (0.163, 81.83), "census": (0.032, 94.28)}
@@ -33,5 +35,21 @@ def draw(records):
     return figure
 
 
+def read(records, gap=0.05):
+    ends = plots.last_records(records)
+    sentences = []
+    for dataset in ends["dataset"].unique():
+        here = plots.select(ends, dataset=dataset)
+        found = {plots.METHODS[method]["label"]: at_gap(runs[runs["rule"] != "paper"], gap)
+                 for method, runs in here.groupby("method", sort=False)}
+        told = ", ".join(f"{label} {readings.percent(accuracies)}" for label, accuracies in found.items()
+                         if len(accuracies))
+        sentences.append(f"{plots.DATASETS[dataset]}: {told or 'no method gets there'}")
+    return f"Accuracy at a demographic parity of {gap} or less (mean ± std over the seeds that reach it). " + "; ".join(
+        sentences) + "."
+
+
+FIGURE = Figure("figure2", __doc__, grids.figure2, draw, read)
+
 if __name__ == "__main__":
-    run_figure("figure2", __doc__, grids.figure2, draw)
+    FIGURE.main()

@@ -4,7 +4,9 @@ import matplotlib.pyplot as plt
 
 import grids
 import plots
-from command import run_figure
+import readings
+from command import Figure
+from matched import at_gap
 
 
 def draw(records):
@@ -29,5 +31,19 @@ def draw(records):
     return figure
 
 
+def read(records, gap=0.05):
+    ends = plots.last_records(records).query("dataset == 'adult' and method != 'majority'")
+    found = []
+    for (method, decay), runs in ends.groupby(["method", "decay"], dropna=False, sort=False):
+        accuracies = at_gap(runs, gap)
+        if len(accuracies):
+            name = plots.METHODS[method]["label"] + ("" if decay != decay else f" with decay {decay:g}")
+            found.append((accuracies.mean(), f"{name} {readings.percent(accuracies)}"))
+    return (f"Adult, accuracy at a demographic parity of {gap} or less, the best first: "
+            + ", ".join(text for _, text in sorted(found, reverse=True)) + ".")
+
+
+FIGURE = Figure("figure2_beyond", __doc__, grids.figure2_beyond, draw, read)
+
 if __name__ == "__main__":
-    run_figure("figure2_beyond", __doc__, grids.figure2_beyond, draw)
+    FIGURE.main()

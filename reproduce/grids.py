@@ -1,8 +1,11 @@
-"""Every grid of the figures: which λ, seeds and settings, and where they come from."""
+"""Every grid of the figures: which λ, seeds and settings, and where they come from.
 
-from experiments import Experiment
+A function here is a figure; it takes a `Scale` and gives the figure's experiments. Experiments that two
+figures have in common are run once.
+"""
 
-SEEDS = (0, 1, 2, 3, 4)  # the paper: "5 different seeds" where it tells
+from experiments import load
+from scales import FULL, QUICK, SEEDS
 
 # λ of the sweeps in the authors' released code, which its penalty (slope 1) belongs to.
 RELEASED_WEIGHTS = {
@@ -31,50 +34,173 @@ WEIGHTS = {
     "fermi_forest": (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0),  # at 100 it becomes unfair again
     "fermi_linear": (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
 }
+L2_WEIGHTS = (0.0, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0)  # F is about 0.1 where the released slope is 1
+DRIFT_WEIGHTS = (0.0, 0.03, 0.1, 0.3, 1.0)
 TABULAR = ("adult", "census", "compas")
-QUICK_ROWS = {"census": 20_000}
 
 
-def figure2(quick=False):
+def aranyani(scale, dataset, **settings):
+    """Aranyani with the released rule and the λ of the released sweeps."""
+    return scale.experiment(dataset, rule_weights(dataset, "released"), **settings)
+
+
+def figure2(scale=FULL):
     """Adult, Census, COMPAS: all methods of the paper, 3 trees of height 4, data as the released code prepares it.
 
-    Aranyani with both rules, Leaf and MLP with the released one. HT and FAHT draw nothing at random; AHT does, and
-    is slow, so it has three seeds.
+    Aranyani with both rules, Leaf and MLP with the released one.
     """
-    seeds = SEEDS[:2] if quick else SEEDS
-    tree_seeds = {"ht": SEEDS[:1], "faht": SEEDS[:1], "aht": SEEDS[:3]}
     experiments = []
     for dataset in TABULAR:
-        rows = QUICK_ROWS.get(dataset) if quick else None
-        for rule in ("released",) if quick else ("released", "paper"):
-            experiments.append(Experiment(dataset, rule_weights(dataset, rule), seeds, rule=rule, rows=rows))
-        if quick:  # Aranyani and Majority only
+        experiments.append(aranyani(scale, dataset))
+        if scale is QUICK:  # Aranyani and Majority only
             continue
+        experiments.append(scale.experiment(dataset, rule_weights(dataset, "paper"), rule="paper"))
         for method in ("leaf", "mlp"):
-            experiments.append(Experiment(dataset, WEIGHTS[method], seeds, method=method))
-        for method, own_seeds in tree_seeds.items():
-            for seed in own_seeds:  # one by one, since they are slow: they spread over the cores
-                experiments.append(Experiment(dataset, (0.0,), (seed,), method=method, rule="none"))
+            experiments.append(scale.experiment(dataset, WEIGHTS[method], method=method))
+        experiments += hoeffding_trees(scale, dataset, aht_seeds=SEEDS[:3])
     return experiments
 
 
-def figure2_beyond(quick=False):
+def hoeffding_trees(scale, dataset, aht_seeds):
+    """HT and FAHT draw nothing at random; AHT does, and is slow, so it has fewer seeds than the others."""
+    seeds = {"ht": SEEDS[:1], "faht": SEEDS[:1], "aht": aht_seeds}
+    return [scale.experiment(dataset, (0.0,), seeds=(seed,), method=method, rule="none")
+            for method, own in seeds.items() for seed in own]  # one by one, so that they spread over the cores
+
+
+def figure2_beyond(scale=FULL):
     """What the paper did not try: the output level, forgetting at every level, and FERMI on the same forest."""
-    seeds = SEEDS[:1] if quick else SEEDS[:3]
     experiments = []
     for dataset in TABULAR:
-        rows = QUICK_ROWS.get(dataset) if quick else None
-        common = {"seeds": seeds, "rows": rows}
-        # The first two are those of figure 2, which are there already if it was drawn.
-        for method in ("aranyani", "leaf", "mlp"):
-            weights = rule_weights(dataset, "released") if method == "aranyani" else WEIGHTS[method]
-            experiments.append(Experiment(dataset, weights, SEEDS, method=method) if not quick else
-                               Experiment(dataset, weights[::2], method=method, **common))
-        experiments.append(Experiment(dataset, WEIGHTS["output"], method="output", **common))
-        for decay in (0.01,) if quick else (0.01, 0.001):
+        experiments.append(aranyani(scale, dataset))
+        for method in ("leaf", "mlp", "output"):  # the first two are those of figure 2
+            experiments.append(scale.experiment(dataset, WEIGHTS[method], method=method))
+        for decay in (0.01,) if scale is QUICK else (0.01, 0.001):
             for method in ("aranyani", "leaf", "output", "mlp"):
-                weights = WEIGHTS.get(method, WEIGHTS["leaf"])[:: 2 if quick else 1]
-                experiments.append(Experiment(dataset, weights, method=method, decay=decay, **common))
-        for method in ("fermi_forest", "fermi_linear"):
-            experiments.append(Experiment(dataset, WEIGHTS[method], method=method, rule="none", **common))
+                weights = WEIGHTS.get(method, WEIGHTS["leaf"])
+                experiments.append(scale.experiment(dataset, weights, method=method, decay=decay))
+        experiments += fermi(scale, dataset)
     return experiments
+
+
+def fermi(scale, dataset):
+    return [scale.experiment(dataset, WEIGHTS[method], method=method, rule="none")
+            for method in ("fermi_forest", "fermi_linear")]
+
+
+def available(dataset):
+    """Whether the data is here; CelebA and CivilComments have to be made or given."""
+    try:
+        load(dataset, "released")
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def text():
+    """CivilComments, or what stands in for it."""
+    return "civil_comments" if available("civil_comments") else "wiki_toxicity"
+
+
+# For the stand-ins, by a pilot with one seed: from no effect to the majority label.
+EMBEDDED_WEIGHTS = {
+    "wiki_toxicity": (0.0, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1.0),
+    "leaf": (0.0, 0.03, 0.1, 0.2, 0.3, 0.5, 1.0),
+    "mlp": (0.0, 0.1, 0.3, 1.0, 2.0, 3.0, 10.0),
+}
+
+
+def figure3(scale=FULL):
+    """CivilComments and CelebA, or what stands in for them."""
+    experiments = []
+    for dataset in (text(), *(["celeba"] if available("celeba") else [])):
+        weights = EMBEDDED_WEIGHTS.get(dataset) or RELEASED_WEIGHTS[dataset]
+        experiments.append(scale.experiment(dataset, weights))
+        for method, seeds in (("mlp", SEEDS), ("leaf", SEEDS[:3])):  # Leaf is slow here
+            experiments.append(scale.experiment(dataset, EMBEDDED_WEIGHTS[method], method=method, seeds=seeds))
+        if scale is not QUICK:
+            experiments += hoeffding_trees(scale, dataset, aht_seeds=SEEDS[:1])
+    return experiments
+
+
+def gradients(scale, height=4, seeds=SEEDS):
+    """One tree on text with λ = 0.1, norms of its gradients along the stream."""
+    return scale.experiment(text(), (0.1,), seeds=seeds, num_trees=1, height=height, record_gradients=True,
+                            even_checkpoints=50)
+
+
+def figure4(scale=FULL):
+    """Aranyani against Reservoir; gradients along the stream; height. Storing all has few λ and one seed."""
+    return [aranyani(scale, "adult"),
+            scale.experiment("adult", (0.1, 0.5, 1.0, 10.0, 100.0), method="reservoir_500", seeds=SEEDS[:2]),
+            *(scale.experiment("adult", (weight,), method="reservoir", seeds=SEEDS[:1])
+              for weight in scale.some((0.1, 1.0, 10.0))),
+            gradients(scale),
+            *(scale.experiment("adult", (0.1,), height=height) for height in scale.some(range(2, 9)))]
+
+
+def figure5(scale=FULL):
+    """Several λ along the stream of Adult."""
+    return [aranyani(scale, "adult")]
+
+
+def figure6(scale=FULL):
+    """1 to 10 trees, λ = 0.1."""
+    return [scale.experiment("adult", (0.1,), num_trees=trees) for trees in scale.some(range(1, 11))]
+
+
+def figure7(scale=FULL):
+    """Gradients along the stream, and at its end for heights up to 10; the two highest are slow, with fewer seeds."""
+    seeds = {9: SEEDS[:2], 10: SEEDS[:1]}
+    heights = scale.some(range(2, 11)) if scale is FULL else scale.some(range(2, 7))
+    return [gradients(scale),
+            *(gradients(scale, height, seeds.get(height, SEEDS)) for height in heights if height != 4)]
+
+
+def figure8(scale=FULL):
+    """The spread over five seeds."""
+    return [aranyani(scale, "adult")]
+
+
+def figure9(scale=FULL):
+    """Two adversarial streams."""
+    return [aranyani(scale, "adult", order=order, even_checkpoints=50)
+            for order in ("majority_first", "minority_first")]
+
+
+def figure10(scale=FULL):
+    """Limited feedback, equal opportunity, ten samples a step; and the plain setting beside each."""
+    return [aranyani(scale, "compas"), aranyani(scale, "compas", update_when="predicted_positive"),
+            aranyani(scale, "adult", notion="equal_opportunity"), aranyani(scale, "adult"),
+            aranyani(scale, "adult", samples_per_step=10)]
+
+
+def figure11(scale=FULL):
+    """L2 in Huber's place, fractions of the data, FERMI."""
+    return [aranyani(scale, "adult"), scale.experiment("adult", L2_WEIGHTS, rule="l2"), aranyani(scale, "compas"),
+            *(aranyani(scale, "compas", fraction=fraction) for fraction in scale.some((0.1, 0.25, 0.5, 0.75))),
+            *fermi(scale, "adult")]
+
+
+def figure12(scale=FULL):
+    """A tenth held out; the trade-off as it converges."""
+    return [scale.experiment("adult", (0.0, 0.1, 1.0, 10.0), held_out=0.1, even_checkpoints=20),
+            aranyani(scale, "adult")]
+
+
+def preprocessing(scale=FULL):
+    """The four ways to prepare a table."""
+    return [aranyani(scale, dataset, preprocessing=way) for dataset in ("adult", "compas")
+            for way in ("released", "standardized", "one_hot", "online")]
+
+
+def rules(scale=FULL):
+    """Both slopes of the Huber penalty."""
+    return [scale.experiment(dataset, rule_weights(dataset, rule), rule=rule)
+            for dataset in TABULAR for rule in ("released", "paper")]
+
+
+def drift(scale=FULL):
+    """A stream whose groups change places half-way, with and without forgetting."""
+    return [scale.experiment("synthetic", DRIFT_WEIGHTS, order="drift", decay=decay, even_checkpoints=20)
+            for decay in (None, 0.001, 0.01)]

@@ -26,6 +26,12 @@ def accuracy_at(points, gap):
     return float(np.interp(gap, front[:, 0], front[:, 1]))
 
 
+def at_gap(runs, gap):
+    """Accuracy at a gap, for every seed that gets there."""
+    found = [accuracy_at(seed[["demographic_parity", "accuracy"]].to_numpy(), gap) for _, seed in runs.groupby("seed")]
+    return pd.Series(found, dtype=float).dropna()
+
+
 def matched(records):
     """One row a dataset, method, decay and gap: mean and standard deviation over the seeds that get there."""
     ends = last_records(records)
@@ -34,13 +40,10 @@ def matched(records):
     keys = ["dataset", "preprocessing", "method", "decay"]
     for key, runs in ends.groupby(keys, dropna=False, sort=False):
         for gap in GAPS:
-            found = [accuracy_at(seed[["demographic_parity", "accuracy"]].to_numpy(), gap)
-                     for _, seed in runs.groupby("seed")]
-            reached = [accuracy for accuracy in found if accuracy == accuracy]
+            reached = at_gap(runs, gap)
             rows.append(dict(zip(keys, key, strict=True)) | {
-                "demographic_parity": gap, "accuracy": np.mean(reached) if reached else np.nan,
-                "accuracy_std": np.std(reached, ddof=1) if len(reached) > 1 else np.nan,
-                "seeds": len(found), "seeds_that_reach_it": len(reached)})
+                "demographic_parity": gap, "accuracy": reached.mean(), "accuracy_std": reached.std(),
+                "seeds": runs["seed"].nunique(), "seeds_that_reach_it": len(reached)})
     return pd.DataFrame(rows)
 
 

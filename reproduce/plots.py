@@ -19,21 +19,37 @@ METHODS = {
     "output": {"label": "Output level", "marker": "^", "color": "#56B4E9"},
     "fermi_forest": {"label": "FERMI, same forest", "marker": "D", "color": "#000000"},
     "fermi_linear": {"label": "FERMI, linear", "marker": "X", "color": "#8C6BB1"},
+    "reservoir": {"label": "Reservoir, all samples", "marker": "P", "color": "#000000"},
+    "reservoir_500": {"label": "Reservoir, 500 a group", "marker": "d", "color": "#D55E00"},
 }
+SERIES = ("#009E73", "#D55E00", "#0072B2", "#E69F00", "#CC79A7", "#000000")  # for settings that have no order
 DATASETS = {"adult": "Adult", "census": "Census", "compas": "COMPAS", "celeba": "CelebA",
-            "civil_comments": "CivilComments", "wiki_toxicity": "Wikipedia toxicity"}
+            "civil_comments": "CivilComments", "wiki_toxicity": "Wikipedia toxicity", "synthetic": "Synthetic"}
 STYLE = {"font.size": 11, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
          "grid.color": "#E5E5E5", "axes.axisbelow": True, "legend.frameon": False, "pdf.fonttype": 42,
          "svg.hashsalt": "aranyani"}
 
 
-SETTINGS = ["dataset", "preprocessing", "method", "rule", "decay", "num_trees", "height", "fairness_weight"]
+SETTINGS = ["dataset", "preprocessing", "method", "rule", "decay", "num_trees", "height", "notion", "update_when",
+            "samples_per_step", "order", "fraction", "fairness_weight"]
 
 
 def last_records(frame):
     """The records at the end of each run."""
     run = [name for name in (*SETTINGS, "seed", "probability") if name in frame]
     return frame[frame["step"] == frame.groupby(run, dropna=False)["step"].transform("max")]
+
+
+def select(frame, **where):
+    """The rows with these values; None stands for an empty cell."""
+    for name, value in where.items():
+        frame = frame[frame[name].isna() if value is None else frame[name] == value]
+    return frame
+
+
+def shades(count):
+    """Colours for settings that have an order, such as λ: from light to dark."""
+    return [matplotlib.colormaps["viridis_r"](position) for position in np.linspace(0.15, 1, count)]
 
 
 def pareto_front(points):
@@ -45,12 +61,14 @@ def pareto_front(points):
     return np.array(front)
 
 
-def trade_off(axes, frame, *, method, rule="released", decay=None, gap="demographic_parity", filled=True,
-              label=None):
-    """Every run a faint point, mean ± standard deviation for each λ, and the Pareto front of the means."""
-    style = METHODS[method]
-    runs = frame[(frame["method"] == method) & (frame["rule"] == rule)
-                 & (frame["decay"].isna() if decay is None else frame["decay"] == decay)]
+def trade_off(axes, frame, *, method, rule="released", gap="demographic_parity", filled=True, label=None, style=None,
+              **where):
+    """Every run a faint point, mean ± standard deviation for each λ, and the Pareto front of the means.
+
+    `where` selects further settings; `decay=None` is the default, no forgetting.
+    """
+    style = METHODS[method] | (style or {})
+    runs = select(frame, method=method, rule=rule, **({"decay": None} | where))
     if runs.empty:
         return axes
     by_weight = runs.groupby("fairness_weight")[[gap, "accuracy"]]
@@ -67,10 +85,28 @@ def trade_off(axes, frame, *, method, rule="released", decay=None, gap="demograp
     return axes
 
 
+def along(axes, frame, column, *, x="step", factor=1, **line):
+    """Mean over the seeds with a band of one standard deviation."""
+    by_x = frame.groupby(x)[column]
+    mean, spread = factor * by_x.mean(), factor * by_x.std().fillna(0)
+    (drawn,) = axes.plot(mean.index, mean, **({"linewidth": 1.8} | line))
+    axes.fill_between(mean.index, mean - spread, mean + spread, color=drawn.get_color(), alpha=0.2, linewidth=0)
+    return axes
+
+
+def against(axes, frame, setting, column, *, factor=1, **line):
+    """Every seed a faint point, mean ± standard deviation for each value of a setting."""
+    by_value = frame.groupby(setting)[column]
+    mean, spread = factor * by_value.mean(), factor * by_value.std().fillna(0)
+    drawn = axes.errorbar(mean.index, mean, yerr=spread, **({"marker": "o", "capsize": 3, "linewidth": 1.6} | line))
+    axes.scatter(frame[setting], factor * frame[column], s=10, alpha=0.3, color=drawn[0].get_color(), linewidths=0)
+    return axes
+
+
 def majority_line(axes, frame, *, gap="demographic_parity"):
     """Majority for p from 0 to 1: a line with a band of one standard deviation over the seeds."""
     style = METHODS["majority"]
-    by_probability = frame.query("method == 'majority'").groupby("probability")[[gap, "accuracy"]]
+    by_probability = select(frame, method="majority").groupby("probability")[[gap, "accuracy"]]
     means, spreads = by_probability.mean(), by_probability.std().fillna(0)
     axes.plot(means[gap], 100 * means["accuracy"], color=style["color"], marker=style["marker"], markersize=4,
               linewidth=1, zorder=1, label=style["label"])
@@ -101,9 +137,9 @@ def look_at_the_top(axes, frame):
     return axes
 
 
-def finish_trade_off(axes, dataset, *, gap_name="Demographic parity"):
+def finish_trade_off(axes, title, *, gap_name="Demographic parity"):
     """Titles and directions as in the paper: the better, the further up and to the right."""
-    axes.set_title(DATASETS[dataset])
+    axes.set_title(DATASETS.get(title, title))
     axes.set_xlabel(gap_name)
     axes.set_ylabel("Accuracy (%)")
     axes.invert_xaxis()

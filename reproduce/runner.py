@@ -12,7 +12,6 @@ import threading
 import time
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from operator import attrgetter
 from pathlib import Path
 
 import pandas as pd
@@ -20,33 +19,44 @@ from tqdm import tqdm
 
 from aranyani_tf.files import whole_file
 from experiments import RESULTS
-from methods import METHODS
 
 
 def run_all(name, experiments, *, results=RESULTS, fresh=False, processes=None, progress=True):
     """Runs what is not done yet; returns all records, which are then in `results/<name>.csv`."""
+    experiments, csv = list(dict.fromkeys(experiments)), Path(results) / f"{name}.csv"
+    num_run = complete(name, experiments, results=results, fresh=fresh, processes=processes, progress=progress, csv=csv)
+    join([part_of(experiment, results) for experiment in experiments], csv)
+    records = pd.read_csv(csv)
+    records.attrs["num_run"] = num_run
+    return records
+
+
+def complete(name, experiments, *, results=RESULTS, fresh=False, processes=None, progress=True, csv=None):
+    """Runs what is not done yet, and tells how many that were; `csv` grows with every one that is."""
     # One folder for all figures, so that an experiment of two of them is run once.
-    files = {experiment: Path(results) / ".parts" / f"{experiment.key}.csv" for experiment in experiments}
+    files = {experiment: part_of(experiment, results) for experiment in experiments}
     if fresh:
         for file in files.values():
             file.unlink(missing_ok=True)
-    todo = [experiment for experiment in experiments if not files[experiment].is_file()]
+    costs = {experiment: experiment.cost for experiment in files}
+    todo = [experiment for experiment in files if not files[experiment].is_file()]
     # The longest first, so that no core is left alone with it at the end.
-    todo.sort(key=attrgetter("cost"), reverse=True)
-    csv = Path(results) / f"{name}.csv"
-    if len(todo) < len(experiments):
-        print(f"{len(experiments) - len(todo)} of {len(experiments)} experiments are done already; --fresh starts over")
-    with tqdm(total=sum(each.cost for each in experiments), desc=name, bar_format="{desc}: {percentage:3.0f}%|{bar}| "
-              "{elapsed}, {remaining} left", initial=sum(each.cost for each in experiments if each not in todo),
-              mininterval=0.5 if sys.stderr.isatty() else 15, disable=not progress) as bar:
+    todo.sort(key=costs.get, reverse=True)
+    if len(todo) < len(files):
+        print(f"{name}: {len(files) - len(todo)} of {len(files)} experiments are done already; --fresh starts over")
+    with tqdm(total=sum(costs.values()), desc=name, bar_format="{desc}: {percentage:3.0f}%|{bar}| "
+              "{elapsed}, {remaining} left", initial=sum(costs[each] for each in files if each not in todo),
+              mininterval=0.5 if sys.stderr.isatty() else 15, disable=not progress or not todo) as bar:
         for experiment, frame in finished(todo, processes or os.cpu_count(), bar.update):
             with whole_file(files[experiment], "w") as file:
                 frame.to_csv(file, index=False, float_format="%.6g")
-            join([file for file in files.values() if file.is_file()], csv)
-    join(files.values(), csv)
-    records = pd.read_csv(csv)
-    records.attrs["num_run"] = len(todo)
-    return records
+            if csv is not None:
+                join([file for file in files.values() if file.is_file()], csv)
+    return len(todo)
+
+
+def part_of(experiment, results):
+    return Path(results) / ".parts" / f"{experiment.key}.csv"
 
 
 def finished(experiments, processes, report):
@@ -106,8 +116,9 @@ def prepare_worker(counts, parent):
 
 
 def run_one(experiment):
-    weight = METHODS[experiment.method].cost
-    return experiment.run(on_chunk=lambda done: run_one.counts.put(weight * done))
+    models = len(experiment.fairness_weights) * len(experiment.seeds)
+    share = experiment.cost / (models * len(experiment.stream()))  # of one row of one model
+    return experiment.run(on_chunk=lambda done: run_one.counts.put(share * done))
 
 
 def join(files, csv):

@@ -224,7 +224,10 @@ def test_gradient_norms_are_recorded_along_the_stream(stream):
     norms = model.gradient_norms
     assert list(norms.columns) == [
         "step", "task_node_kernel", "task_node_bias", "task_leaf_logits",
-        "fairness_node_kernel", "fairness_node_bias", "fairness_leaf_logits"]
+        "fairness_node_kernel", "fairness_node_bias", "fairness_leaf_logits",
+        "total_node_kernel", "total_node_bias", "total_leaf_logits"]
+    bound, total = norms["task_node_kernel"] + norms["fairness_node_kernel"], norms["total_node_kernel"]
+    assert (total <= bound * (1 + 1e-5)).all() and (total < 0.99 * bound).any()
     assert norms["step"].tolist() == list(range(1, 701))
     assert (norms["task_node_kernel"] > 0).all() and (norms["fairness_leaf_logits"] == 0).all()
     model.predict_then_learn(stream.features[:3], stream.labels[:3], stream.groups[:3])

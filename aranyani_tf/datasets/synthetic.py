@@ -6,7 +6,7 @@ from aranyani_tf.arguments import require_whole
 from aranyani_tf.stream import Stream
 
 
-def synthetic(num_rows=10_000, num_features=14, num_labels=2, num_groups=2, bias=1.0, seed=0):
+def synthetic(num_rows=10_000, num_features=14, num_labels=2, num_groups=2, bias=1.0, seed=0, drift_at=None):
     """Rows whose label depends on features that also tell the groups apart.
 
     Every feature is normal; in the first half of them (at least one) the mean shifts with the
@@ -14,18 +14,25 @@ def synthetic(num_rows=10_000, num_features=14, num_labels=2, num_groups=2, bias
     scores, so a model that only minds accuracy treats the groups differently, and one can tell how
     much fairness costs. The groups are of unequal size: group k has about twice the rows of k + 1.
 
+    With `drift_at`, a share of the stream, the shift turns round there: the group that had the higher
+    share of the last label then has the lower one.
+
     >>> synthetic(num_rows=1000, seed=1)
     Stream('synthetic', 1,000 rows, 14 features, 2 labels, 2 groups)
     """
     for name, value, least in (("num_rows", num_rows, 1), ("num_features", num_features, 1),
                                ("num_labels", num_labels, 2), ("num_groups", num_groups, 2)):
         require_whole(name, value, least)
+    if drift_at is not None and not 0 < drift_at < 1:
+        raise ValueError(f"drift_at must lie between 0 and 1, or be None; got {drift_at!r}")
     random = np.random.default_rng(seed)
     sizes = 0.5 ** np.arange(num_groups)
     groups = random.choice(num_groups, size=num_rows, p=sizes / sizes.sum())
     num_shifted = max(num_features // 2, 1)
     features = random.normal(size=(num_rows, num_features))
-    features[:, :num_shifted] += bias * (0.5 - groups / (num_groups - 1))[:, None]
+    turned = np.arange(num_rows) >= (1 if drift_at is None else drift_at) * num_rows
+    shift = bias * (0.5 - groups / (num_groups - 1)) * np.where(turned, -1, 1)
+    features[:, :num_shifted] += shift[:, None]
     weights = random.normal(size=(num_features, num_labels)) / np.sqrt(num_features)
     weights[:num_shifted, -1] = np.abs(weights[:num_shifted, -1])  # so that the shift favours group 0
     scores = features @ weights + 0.5 * random.normal(size=(num_rows, num_labels))

@@ -1,0 +1,71 @@
+"""Figure 12: a tenth of Adult held out, and the trade-off as it converges."""
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+
+import grids
+import plots
+import readings
+from command import Figure
+
+PANELS = {"held_out_accuracy": ("Accuracy, held out (%)", 100),
+          "held_out_demographic_parity": ("Demographic parity, held out", 1)}
+
+
+def parts_of(records):
+    """The runs with rows held out, and those on the whole stream."""
+    aside = records["held_out_accuracy"].notna()
+    return records[aside], records[~aside]
+
+
+def steps_shown(runs, count=8):
+    """A few checkpoints, evenly spaced on a logarithmic axis, the last one included."""
+    steps = np.sort(runs.loc[runs["method"] == "aranyani", "step"].unique())
+    return steps[np.unique(np.linspace(0, len(steps) - 1, count).round().astype(int))]
+
+
+def draw(records):
+    aside, whole = parts_of(records)
+    weights = sorted(aside["fairness_weight"].unique())
+    with plt.rc_context(plots.STYLE):
+        figure, (left, center, right) = plt.subplots(1, 3, figsize=(14, 4.6), layout="constrained")
+        for axes, (column, (name, factor)) in zip((left, center), PANELS.items(), strict=True):
+            for weight, color in zip(weights, plots.shades(len(weights)), strict=True):
+                plots.along(axes, plots.select(aside, fairness_weight=weight), column, factor=factor, color=color,
+                            label=f"λ = {weight:g}")
+            axes.set(xlabel="Samples seen", ylabel=name, title="Adult, a tenth held out")
+            axes.legend(fontsize=9)
+        steps = steps_shown(whole)
+        colors = matplotlib.colormaps["viridis_r"](np.linspace(0.1, 1, len(steps)))
+        for step, color in zip(steps, colors, strict=True):
+            plots.trade_off(right, plots.select(whole, step=step), method="aranyani", label=f"after {step:,}",
+                            style={"color": color, "marker": "o"})
+        plots.majority_line(right, plots.last_records(whole))
+        plots.finish_trade_off(right, "Adult: the trade-off so far")
+        right.legend(fontsize=8)
+    return figure
+
+
+def read(records):
+    aside, whole = parts_of(records)
+    ends, sentences = aside[aside["step"] == aside["step"].max()], []
+    for weight, end in ends.groupby("fairness_weight"):
+        sentences.append(f"λ={weight:g} {readings.percent(end['held_out_accuracy'])}, DP "
+                         f"{readings.spread(end['held_out_demographic_parity'])}")
+    late = aside[aside["step"] > aside["step"].max() / 2]
+    wobble = late.groupby(["fairness_weight", "seed"])[list(PANELS)].std().mean()
+    steps = steps_shown(whole)
+    middle, end = (plots.select(whole, method="aranyani", step=step, rule="released").groupby("fairness_weight")[
+        ["accuracy", "demographic_parity"]].mean() for step in (steps[len(steps) // 2], steps[-1]))
+    moved = (end - middle).abs().mean()
+    return (f"Held out, at the end: {'; '.join(sentences)}. Within a run's second half they vary by "
+            f"{100 * wobble['held_out_accuracy']:.1f} points and {wobble['held_out_demographic_parity']:.3f} (standard "
+            f"deviation). From {steps[len(steps) // 2]:,} samples to the end the trade-off so far moves by "
+            f"{100 * moved['accuracy']:.1f} points and {moved['demographic_parity']:.3f} on average over λ.")
+
+
+FIGURE = Figure("figure12", __doc__, grids.figure12, draw, read)
+
+if __name__ == "__main__":
+    FIGURE.main()

@@ -1,0 +1,64 @@
+"""Figure 3: accuracy against demographic parity on CivilComments and CelebA, or on what stands in for them."""
+
+import matplotlib.pyplot as plt
+
+import grids
+import plots
+import readings
+from command import Figure
+from matched import at_gap
+
+PAPERS = {"civil_comments": "CivilComments", "celeba": "CelebA"}
+
+
+def title_of(here):
+    """A stand-in is called one."""
+    dataset, rows = here["dataset"].iloc[0], int(here["step"].max())
+    if "stands_in_for" not in here or here["stands_in_for"].isna().all():
+        return plots.DATASETS[dataset]
+    if dataset == "celeba":
+        return f"Stand-in for CelebA: {rows:,} of its rows"
+    return f"Stand-in for {PAPERS[here['stands_in_for'].iloc[0]]}: {plots.DATASETS[dataset]}"
+
+
+def draw(records):
+    ends = plots.last_records(records)
+    datasets = list(ends["dataset"].unique())
+    with plt.rc_context(plots.STYLE):
+        figure, panels = plt.subplots(1, len(datasets), figsize=(max(6 * len(datasets), 7), 5), layout="constrained",
+                                      squeeze=False)
+        for axes, dataset in zip(panels[0], datasets, strict=True):
+            here = plots.select(ends, dataset=dataset)
+            plots.majority_line(axes, here)
+            for method in ("ht", "aht", "faht"):
+                plots.trade_off(axes, here, method=method, rule="none")
+            for method in ("mlp", "leaf", "aranyani"):
+                plots.trade_off(axes, here, method=method)
+            plots.look_at_the_top(axes, here)
+            plots.finish_trade_off(axes, title_of(here))
+        stand_ins = any("Stand-in" in axes.get_title() for axes in panels[0])
+        figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=7,
+                      title="on stand-ins for the paper's data" if stand_ins else None)
+    return figure
+
+
+def read(records, gap=0.05):
+    ends = plots.last_records(records)
+    sentences = []
+    for _, here in ends.groupby("dataset", sort=False):
+        found = {method: at_gap(runs, gap) for method, runs in here.groupby("method", sort=False)}
+        told = ", ".join(f"{plots.METHODS[method]['label']} {readings.percent(accuracies)}"
+                         for method, accuracies in found.items() if len(accuracies))
+        sentences.append(f"{title_of(here)}: {told or 'no method gets there'}.")
+    if "celeba" not in set(ends["dataset"]):
+        sentences.append("CelebA is not here: `make embeddings` encodes it (with a network), or "
+                         "`make figure3 CELEBA=FILE` takes an .npz file with features, labels and groups.")
+    if "civil_comments" not in set(ends["dataset"]):
+        sentences.append("CivilComments is not here: `make embeddings` encodes it (with a network).")
+    return f"Accuracy at a demographic parity of {gap} or less. " + " ".join(sentences)
+
+
+FIGURE = Figure("figure3", __doc__, grids.figure3, draw, read)
+
+if __name__ == "__main__":
+    FIGURE.main()

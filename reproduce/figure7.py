@@ -1,0 +1,88 @@
+"""Figure 7: fairness gradients along a stream of texts, and at its end for trees of several heights."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import grids
+import plots
+from command import Figure
+
+NORMS = {"fairness_node_kernel": "W", "fairness_node_bias": "B"}
+
+
+def draw_norms(axes, gradients, columns):
+    """Norms along the stream on a logarithmic scale; each is a mean since the checkpoint before."""
+    for (column, label), color in zip(columns.items(), plots.SERIES, strict=False):
+        means = gradients.groupby("step")[column]
+        low, high = means.quantile(0.1), means.quantile(0.9)  # of the seeds
+        axes.plot(means.median().index, means.median(), color=color, linewidth=1.8, label=label)
+        axes.fill_between(low.index, low, high, color=color, alpha=0.2, linewidth=0)
+    axes.set(yscale="log", xlabel="Samples seen", ylabel="Norm of the gradient")
+    axes.legend(fontsize=9)
+    return axes
+
+
+def along_stream(records):
+    """The runs of the height that the first two panels show."""
+    return records[records["height"] == records["height"].iloc[0]]
+
+
+def final_norms(records):
+    """The norm of every run over the last tenth of the stream."""
+    late = records[records["step"] > 0.9 * records["step"].max()]
+    return late.groupby(["height", "seed"], as_index=False)[["fairness_node_kernel", "demographic_parity"]].mean()
+
+
+def draw(records):
+    runs, ends = along_stream(records), final_norms(records)
+    with plt.rc_context(plots.STYLE):
+        figure, panels = plt.subplots(1, 3, figsize=(14, 4.4), layout="constrained")
+        for axes, (column, weight) in zip(panels, NORMS.items(), strict=False):
+            draw_norms(axes, runs, {column: f"fairness gradient of {weight}"})
+            axes.set_title(f"{plots.DATASETS[runs['dataset'].iloc[0]]}: {weight}")
+            parity = axes.twinx()
+            plots.along(parity, runs, "demographic_parity", color=plots.SERIES[1], label="demographic parity")
+            parity.set_ylabel("Demographic parity", color=plots.SERIES[1])
+            parity.grid(False)
+        axes = panels[2]
+        plots.against(axes, ends, "height", "fairness_node_kernel", color=plots.SERIES[0], linestyle="none")
+        slope, offset = fit(ends)
+        heights = np.array(sorted(ends["height"].unique()))
+        axes.plot(heights, offset + slope * heights, color="#444444", linestyle="--", label="linear fit")
+        axes.set(xlabel="Height", ylabel="Norm at the end (W)", xticks=heights, title="λ = 0.1, one tree")
+        axes.legend(fontsize=9)
+    return figure
+
+
+def fit(ends):
+    """Slope and offset of the line through the means of each height."""
+    means = ends.groupby("height")["fairness_node_kernel"].mean()
+    return np.polyfit(means.index, means, 1)
+
+
+def read(records):
+    runs, ends = along_stream(records), final_norms(records)
+    sentences = []
+    for column, weight in NORMS.items():
+        by_step = runs.groupby("step")[column].mean()
+        early, last = by_step.iloc[: len(by_step) // 10 + 1].max(), by_step.iloc[-1]
+        sentences.append(f"The norm of the fairness gradient of {weight} is up to {early:.3g} in the beginning and "
+                         f"{last:.3g} at the end (λ = 0.1).")
+    means = ends.groupby("height")[["fairness_node_kernel", "demographic_parity"]].mean()
+    correlation = np.corrcoef(means.index, means["fairness_node_kernel"])[0, 1]
+    slope, offset = fit(ends)
+    sentences.append(
+        f"Over heights its last values (W) fit {offset:.3g} {slope:+.3g}·height, correlation {correlation:+.2f} (the "
+        f"paper: linear, growing), with DP between {means['demographic_parity'].min():.3f} and "
+        f"{means['demographic_parity'].max():.3f}.")
+    seeds = ends.groupby("height")["seed"].nunique()
+    fewer = [f"height {height} has {count}" for height, count in seeds.items() if count < seeds.max()]
+    if fewer:
+        sentences.append(f"Of {seeds.max()} seeds, {', '.join(fewer)}.")
+    return " ".join(sentences)
+
+
+FIGURE = Figure("figure7", __doc__, grids.figure7, draw, read)
+
+if __name__ == "__main__":
+    FIGURE.main()

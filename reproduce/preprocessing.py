@@ -1,0 +1,42 @@
+"""Beyond the paper: how a table is prepared, on Adult and COMPAS."""
+
+import matplotlib.pyplot as plt
+
+import grids
+import plots
+import readings
+from command import Figure
+from matched import at_gap
+
+WAYS = {"released": "as released", "standardized": "standardized", "one_hot": "one-hot", "online": "scaled online"}
+MARKERS = "vsD^"
+
+
+def draw(records):
+    ends = plots.last_records(records)
+    with plt.rc_context(plots.STYLE):
+        figure, panels = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
+        for axes, dataset in zip(panels, ("adult", "compas"), strict=True):
+            for (way, label), color, marker in zip(WAYS.items(), plots.SERIES, MARKERS, strict=False):
+                plots.trade_off(axes, plots.select(ends, dataset=dataset), method="aranyani", preprocessing=way,
+                                label=label, style={"color": color, "marker": marker})
+            plots.finish_trade_off(axes, dataset)
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return figure
+
+
+def read(records, gap=0.05):
+    ends, sentences = plots.last_records(records), []
+    for dataset in ("adult", "compas"):
+        here = plots.select(ends, dataset=dataset, method="aranyani")
+        found = {label: at_gap(plots.select(here, preprocessing=way), gap) for way, label in WAYS.items()}
+        told = ", ".join(f"{label} {readings.percent(accuracies)}" for label, accuracies in found.items()
+                         if len(accuracies))
+        sentences.append(f"{plots.DATASETS[dataset]}: {told or 'none gets there'}")
+    return f"Accuracy at a demographic parity of {gap} or less. {'; '.join(sentences)}."
+
+
+FIGURE = Figure("preprocessing", __doc__, grids.preprocessing, draw, read)
+
+if __name__ == "__main__":
+    FIGURE.main()

@@ -1,0 +1,43 @@
+"""`results/README.md`: every figure with what its numbers say, each written by the figure's own script."""
+
+import re
+from pathlib import Path
+
+from aranyani_tf.files import whole_file
+
+OPENING = """# Results
+
+What the last runs gave. Each sentence under a picture is written by the script that drew it, from the numbers in the
+CSV file of the same name; `environment.json` tells with which versions.
+"""
+
+
+def write_reading(folder, name, title, text):
+    """Puts a figure's section into the file, in the place of an older one; sections are in the figures' order."""
+    path = Path(folder) / "README.md"
+    sections = read_sections(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    sections[name] = f"## {name}\n\n{title}\n\n![{name}]({name}.png)\n\n{text}\n"
+    ordered = [sections[each] for each in sorted(sections, key=position)]
+    with whole_file(path, "w") as file:
+        file.write("\n".join([OPENING, *ordered]))
+
+
+def read_sections(text):
+    parts = re.split(r"^## (\w+)\n", text, flags=re.MULTILINE)
+    return {name: f"## {name}\n{body.rstrip()}\n" for name, body in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def position(name):
+    """figure1, figure2, figure2_beyond, …, figure12, then the others by name."""
+    number = re.match(r"figure(\d+)", name)
+    return (int(number[1]) if number else 99, name)
+
+
+def percent(accuracies):
+    """Mean ± standard deviation of accuracies, in percent."""
+    return spread(100 * accuracies, 1) + " %"
+
+
+def spread(values, digits=3):
+    deviation = values.std()
+    return f"{values.mean():.{digits}f}" + (f" ± {deviation:.{digits}f}" if deviation == deviation else "")
