@@ -6,13 +6,17 @@ INSTALLED := $(VENV)/.installed
 EVERYTHING := $(VENV)/.installed-everything
 PIP_INSTALL := $(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e
 SWEEP ?= adult
+FIGURES := figure1 figure2 figure2_beyond figure3 figure4 figure5 figure6 figure7 figure8 figure9 figure10 figure11 \
+  figure12 preprocessing rules drift
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup everything figure2 figure2_beyond matched table2 sweep data table1 embeddings wiki_toxicity test lint benchmark clean
+.PHONY: help setup everything figures $(FIGURES) matched table2 sweep data table1 embeddings wiki_toxicity test lint benchmark clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9_]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@printf '\nOne figure each -> results/<name>.csv, .png, .pdf (QUICK=1: fewer seeds, settings and rows; ARGS=--help):\n'
+	@for name in $(FIGURES); do printf '  make %-14s %s\n' $$name "$$(head -n 1 reproduce/$$name.py | tr -d '"')"; done
 
 setup: $(INSTALLED)  ## make .venv and install the project with the tested versions
 
@@ -29,11 +33,11 @@ $(EVERYTHING): $(INSTALLED)
 	$(PIP_INSTALL) '.[baselines,embeddings,reproduce,test]'
 	@touch $@
 
-figure2: setup  ## the paper's Figure 2 -> results/figure2.csv, .png, .pdf (QUICK=1: half a minute; ARGS=--help)
-	$(RUN) reproduce/figure2.py $(if $(QUICK),--quick) $(ARGS)
+figures: setup  ## all of them but figure2_beyond, half an hour (QUICK=1: minutes); goes on where it was stopped
+	$(RUN) reproduce/figures.py $(if $(QUICK),--quick) $(ARGS)
 
-figure2_beyond: setup  ## the output level, forgetting and FERMI beside it -> results/figure2_beyond.*
-	$(RUN) reproduce/figure2_beyond.py $(if $(QUICK),--quick) $(ARGS)
+$(FIGURES): setup
+	$(RUN) reproduce/$@.py $(if $(QUICK),--quick) $(ARGS)
 
 matched: figure2 figure2_beyond  ## accuracy of all methods at the same fairness -> results/matched.csv
 	$(RUN) reproduce/matched.py

@@ -16,6 +16,8 @@ import pandas as pd
 
 PROJECT = "aranyani_tf"
 SETTINGS = ("dataset", "preprocessing", "method", "rule")
+FURTHER = ("preprocessing", "num_trees", "height", "decay", "notion", "update_when", "samples_per_step", "order",
+           "fraction")  # told in a curve's name where they vary
 CURVES = ("accuracy", "demographic_parity")
 
 
@@ -47,21 +49,29 @@ def log_records(name, records, pictures=()):
     """One run for each dataset and method: settings, table of points, curves (mean over seeds), pictures."""
     import wandb
 
-    points = records[records["step"] == records.groupby("dataset")["step"].transform("max")]
     for (dataset, method), part in records.groupby(["dataset", "method"], sort=False):
         config = {column: sorted(part[column].unique().tolist()) for column in SETTINGS}
         config |= {"fairness_weights": sorted(part["fairness_weight"].unique().tolist()),
                    "seeds": sorted(part["seed"].unique().tolist())}
         run = start(config, name=f"{name} {dataset} {method}", group=name, job_type=method)
         if method != "majority":  # which is known at the end of the stream only
-            means = part.groupby(["rule", "fairness_weight", "step"])[list(CURVES)].mean().reset_index()
+            varied = [name for name in FURTHER if name in part and part[name].nunique(dropna=False) > 1]
+            keys = ["rule", "fairness_weight", *varied, "step"]
+            means = part.groupby(keys, dropna=False)[list(CURVES)].mean().reset_index()
             for step, rows in means.groupby("step"):
-                run.log({f"{curve}/{row.rule} λ={row.fairness_weight:g}": getattr(row, curve)
-                         for row in rows.itertuples() for curve in CURVES}, step=int(step))
-        table = points[(points["dataset"] == dataset) & (points["method"] == method)].dropna(axis=1, how="all")
+                run.log({f"{curve}/{curve_name(row, varied)}": row[curve]
+                         for row in rows.to_dict("records") for curve in CURVES}, step=int(step))
+        settings = [name for name in (*FURTHER, "rule", "fairness_weight", "seed", "probability") if name in part]
+        ends = part.groupby(settings, dropna=False)["step"].transform("max")
+        table = part[part["step"] == ends].dropna(axis=1, how="all")
         run.log({"points": wandb.Table(dataframe=table),
                  **{picture.stem: wandb.Image(str(picture)) for picture in pictures}})
         run.finish()
+
+
+def curve_name(row, varied):
+    """Rule and λ, and the settings that differ between a run's curves."""
+    return " ".join([f"{row['rule']} λ={row['fairness_weight']:g}", *(f"{name}={row[name]}" for name in varied)])
 
 
 def log_safely(name, records, pictures=(), *, seconds=30.0):

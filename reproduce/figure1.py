@@ -64,8 +64,9 @@ def draw_tree(axes, parts, *, names=False):
     for leaf, row in leaves.iterrows():
         text = (f"$p_{{{leaf + 1}}}$ = {row['probability']:.2f}\nanswer {row['label_1']:.2f}" if names
                 else f"{row['probability']:.2f}")
+        box = {"boxstyle": f"square,pad={0.4 if names else 0.2}", "facecolor": "#FFF4D6", "edgecolor": "#E69F00"}
         axes.annotate(text, where[leaf + 2**HEIGHT - 1], ha="center", va="center", fontsize=10 if names else 8,
-                      zorder=3, bbox={"boxstyle": "square,pad=0.4", "facecolor": "#FFF4D6", "edgecolor": "#E69F00"})
+                      zorder=3, bbox=box)
     axes.set(xlim=(-0.05, 1.05), ylim=(-HEIGHT - 0.45, 0.4))
     axes.axis("off")
     return axes
@@ -74,7 +75,7 @@ def draw_tree(axes, parts, *, names=False):
 def draw(parts):
     answers = tree_answers(parts)
     with plt.rc_context(plots.STYLE):
-        figure = plt.figure(figsize=(13, 5), layout="constrained")
+        figure = plt.figure(figsize=(14, 5), layout="constrained")
         left, right = figure.subfigures(1, 2, width_ratios=(1, 1.25))
         axes = draw_tree(left.subplots(), parts[parts["tree"] == 0], names=True)
         axes.set_title("One tree: left with probability n, right with 1 − n")

@@ -37,7 +37,8 @@ def draw(records):
             plots.look_at_the_top(axes, here)
             plots.finish_trade_off(axes, title_of(here))
         stand_ins = any("Stand-in" in axes.get_title() for axes in panels[0])
-        figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=7,
+        figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center",
+                      ncols=7 if len(datasets) > 1 else 4,
                       title="on stand-ins for the paper's data" if stand_ins else None)
     return figure
 

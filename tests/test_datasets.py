@@ -141,3 +141,12 @@ def test_table_1_is_the_paper_s(tmp_path):
             ours, paper = (table.loc[name, f"{prefix}majority_{part}_percent"] for prefix in ("", "paper_"))
             assert round(ours, 1) == paper
     assert "75.9/24.1  (75.9/24.1)" in result.stdout and "celeba is not here" in result.stdout
+
+
+def test_with_drift_the_groups_change_places():
+    stream = ar.datasets.load("synthetic", num_rows=8000, drift_at=0.25, seed=2)
+    for part, favoured in ((stream[:2000], 0), (stream[2000:], 1)):
+        shares = [part.labels[part.groups == group].mean() for group in (0, 1)]
+        assert shares[favoured] > shares[1 - favoured] + 0.1
+    with pytest.raises(ValueError, match="drift_at must lie between 0 and 1"):
+        ar.datasets.load("synthetic", drift_at=1.5)

@@ -2,6 +2,7 @@
 
 import keras
 import numpy as np
+import pandas as pd
 import pytest
 from fairlearn.metrics import demographic_parity_difference
 
@@ -183,3 +184,20 @@ def test_checkpoints_are_log_spaced_and_end_at_the_end():
     assert points[0] == 100 and points[-1] == 32_561 and len(points) > 15
     assert np.ptp(np.diff(np.log(points))[1:-1]) < 0.05
     assert log_spaced(30) == [30]
+
+
+def test_held_out_rows_are_judged_by_the_models_as_they_are_at_each_checkpoint():
+    stream, aside = ar.datasets.load("synthetic", num_rows=700, seed=3).held_out(0.2, seed=1)
+    grove = ar.Grove({"num_trees": 1, "height": 2}, fairness_weights=[0.0, 1.0], seeds=[0, 4])
+    records = grove.fit(stream, held_out=aside, checkpoints=[100, 300], verbose=0)
+    plain = ar.Grove({"num_trees": 1, "height": 2}, fairness_weights=[0.0, 1.0], seeds=[0, 4]).fit(
+        stream, checkpoints=[100, 300], verbose=0)
+    pd.testing.assert_frame_equal(records[plain.columns], plain)  # looking changes nothing
+    for step in (100, len(stream)):
+        single = ar.Aranyani(num_trees=1, height=2, fairness_weight=1.0, seed=4)
+        single.predict_then_learn(stream.features[:step], stream.labels[:step], stream.groups[:step])
+        said = single.predict(aside.features, verbose=0).argmax(axis=1)
+        row = records.query("fairness_weight == 1 and seed == 4 and step == @step").iloc[0]
+        assert row["held_out_accuracy"] == pytest.approx((said == aside.labels).mean(), abs=0.01)
+        gap = abs(said[aside.groups == 0].mean() - said[aside.groups == 1].mean())
+        assert row["held_out_demographic_parity"] == pytest.approx(gap, abs=0.03)
