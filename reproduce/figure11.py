@@ -25,8 +25,8 @@ def draw(records):
         plots.finish_trade_off(left, "Adult: the penalty")
         fractions = sorted(compas["fraction"].unique())
         for fraction, color in zip(fractions, plots.shades(len(fractions)), strict=True):
-            plots.trade_off(center, compas, method="aranyani", fraction=fraction, style={"color": color},
-                            label=f"{100 * fraction:g} % of the rows")
+            plots.trade_off(center, compas, method="aranyani", fraction=fraction, every_run=False,
+                            style={"color": color}, label=f"{100 * fraction:g} % of the rows")
         plots.finish_trade_off(center, "COMPAS: less data")
         plots.trade_off(right, adult, method="aranyani")
         for method in ("fermi_linear", "fermi_forest"):

@@ -34,7 +34,7 @@ def draw(records):
             for weight, color in zip(weights, plots.shades(len(weights)), strict=True):
                 plots.along(axes, plots.select(aside, fairness_weight=weight), column, factor=factor, color=color,
                             label=f"λ = {weight:g}")
-            axes.set(xlabel="Samples seen", ylabel=name, title="Adult, a tenth held out")
+            plots.finish_stream(axes, name, title="Adult, a tenth held out")
             axes.legend(fontsize=9)
         steps = steps_shown(whole)
         colors = matplotlib.colormaps["viridis_r"](np.linspace(0.1, 1, len(steps)))

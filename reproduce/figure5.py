@@ -15,10 +15,10 @@ def draw(records):
         figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
         for weight, color in zip(weights, plots.shades(len(weights)), strict=True):
             here = plots.select(runs, fairness_weight=weight)
-            plots.along(left, here, "accuracy", factor=100, color=color, label=f"λ = {weight:g}")
-            plots.along(right, here, "demographic_parity", color=color)
+            plots.along(left, here, "accuracy", factor=100, band=0.08, color=color, label=f"λ = {weight:g}")
+            plots.along(right, here, "demographic_parity", band=0.08, color=color)
         for axes, name in ((left, "Accuracy (%)"), (right, "Demographic parity")):
-            axes.set(xscale="log", xlabel="Samples seen", ylabel=name)
+            plots.finish_stream(axes, name, xscale="log")
         figure.legend(*left.get_legend_handles_labels(), loc="outside right center")
     return figure
 

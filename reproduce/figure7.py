@@ -17,7 +17,7 @@ def draw_norms(axes, gradients, columns):
         low, high = means.quantile(0.1), means.quantile(0.9)  # of the seeds
         axes.plot(means.median().index, means.median(), color=color, linewidth=1.8, label=label)
         axes.fill_between(low.index, low, high, color=color, alpha=0.2, linewidth=0)
-    axes.set(yscale="log", xlabel="Samples seen", ylabel="Norm of the gradient")
+    plots.finish_stream(axes, "Norm of the gradient", yscale="log")
     axes.legend(fontsize=9)
     return axes
 
@@ -70,6 +70,12 @@ def read(records):
         early, last = by_step.iloc[: len(by_step) // 10 + 1].max(), by_step.iloc[-1]
         sentences.append(f"The norm of the fairness gradient of {weight} is up to {early:.3g} in the beginning and "
                          f"{last:.3g} at the end (λ = 0.1).")
+    series = runs.groupby("step")[["fairness_node_kernel", "demographic_parity"]].mean()
+    together = np.corrcoef(np.log(series["fairness_node_kernel"]), series["demographic_parity"])[0, 1]
+    sentences.append(
+        f"Demographic parity is {series['demographic_parity'].min():.3f} at its lowest and "
+        f"{series['demographic_parity'].iloc[-1]:.3f} at the end; its correlation with the logarithm of the norm of "
+        f"W's gradient along the stream is {together:+.2f} (the paper: well correlated).")
     means = ends.groupby("height")[["fairness_node_kernel", "demographic_parity"]].mean()
     correlation = np.corrcoef(means.index, means["fairness_node_kernel"])[0, 1]
     slope, offset = fit(ends)

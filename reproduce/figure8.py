@@ -21,7 +21,7 @@ def draw(records):
         figure, panels = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
         for axes, (column, (name, factor)) in zip(panels, PANELS.items(), strict=True):
             plots.along(axes, runs, column, factor=factor, color="#C0392B")
-            axes.set(xscale="log", xlabel="Samples seen", ylabel=name)
+            plots.finish_stream(axes, name, xscale="log")
         figure.suptitle(f"Adult, λ = {runs['fairness_weight'].iloc[0]:g}, mean ± standard deviation over "
                         f"{runs['seed'].nunique()} seeds")
     return figure

@@ -26,7 +26,7 @@ def draw(records):
             for weight, color in zip(weights, plots.shades(len(weights)), strict=True):
                 plots.along(curves, plots.select(runs, fairness_weight=weight), "accuracy", factor=100, color=color,
                             label=f"λ = {weight:g}")
-            curves.set(xlabel="Samples seen", ylabel="Accuracy so far (%)", title=title)
+            plots.finish_stream(curves, "Accuracy so far (%)", title=title)
             curves.legend(fontsize=9, ncols=2)
     return figure
 

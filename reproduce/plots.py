@@ -6,6 +6,7 @@ matplotlib.use("Agg")  # pictures go to files, also on a machine without a scree
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 # The paper's markers; its hues in the shades of Okabe and Ito, which colour-blind eyes can tell apart.
 METHODS = {
@@ -62,8 +63,8 @@ def pareto_front(points):
 
 
 def trade_off(axes, frame, *, method, rule="released", gap="demographic_parity", filled=True, label=None, style=None,
-              **where):
-    """Every run a faint point, mean ± standard deviation for each λ, and the Pareto front of the means.
+              every_run=True, **where):
+    """Mean ± standard deviation for each λ, the Pareto front of the means, and every run a faint point.
 
     `where` selects further settings; `decay=None` is the default, no forgetting.
     """
@@ -74,8 +75,9 @@ def trade_off(axes, frame, *, method, rule="released", gap="demographic_parity",
     by_weight = runs.groupby("fairness_weight")[[gap, "accuracy"]]
     means, spreads = by_weight.mean(), by_weight.std().fillna(0)
     face = style["color"] if filled else "white"
-    axes.scatter(runs[gap], 100 * runs["accuracy"], marker=style["marker"], s=14, alpha=0.35, linewidths=0.6,
-                 facecolors=face if filled else "none", edgecolors=style["color"], zorder=2)
+    if every_run:
+        axes.scatter(runs[gap], 100 * runs["accuracy"], marker=style["marker"], s=14, alpha=0.35, linewidths=0.6,
+                     facecolors=face if filled else "none", edgecolors=style["color"], zorder=2)
     axes.errorbar(means[gap], 100 * means["accuracy"], xerr=spreads[gap], yerr=100 * spreads["accuracy"],
                   fmt=style["marker"], color=style["color"], markerfacecolor=face, markersize=8, elinewidth=0.8,
                   capsize=0, linestyle="none", zorder=4, label=label or style["label"])
@@ -85,12 +87,12 @@ def trade_off(axes, frame, *, method, rule="released", gap="demographic_parity",
     return axes
 
 
-def along(axes, frame, column, *, x="step", factor=1, **line):
-    """Mean over the seeds with a band of one standard deviation."""
-    by_x = frame.groupby(x)[column]
+def along(axes, frame, column, *, factor=1, band=0.2, **line):
+    """Mean over the seeds along the stream, with a band of one standard deviation."""
+    by_x = frame.groupby("step")[column]
     mean, spread = factor * by_x.mean(), factor * by_x.std().fillna(0)
     (drawn,) = axes.plot(mean.index, mean, **({"linewidth": 1.8} | line))
-    axes.fill_between(mean.index, mean - spread, mean + spread, color=drawn.get_color(), alpha=0.2, linewidth=0)
+    axes.fill_between(mean.index, mean - spread, mean + spread, color=drawn.get_color(), alpha=band, linewidth=0)
     return axes
 
 
@@ -142,7 +144,17 @@ def finish_trade_off(axes, title, *, gap_name="Demographic parity"):
     axes.set_title(DATASETS.get(title, title))
     axes.set_xlabel(gap_name)
     axes.set_ylabel("Accuracy (%)")
+    axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.invert_xaxis()
+    return axes
+
+
+def finish_stream(axes, name, **settings):
+    """The axes of something along the stream."""
+    axes.set(xlabel="Samples seen", ylabel=name, **settings)
+    if axes.get_xscale() == "linear":
+        axes.xaxis.set_major_locator(MaxNLocator(5))
+        axes.xaxis.set_major_formatter("{x:,.0f}")
     return axes
 
 

@@ -19,7 +19,7 @@ def draw(records):
         for axes, dataset in zip(panels, ("adult", "compas"), strict=True):
             for (way, label), color, marker in zip(WAYS.items(), plots.SERIES, MARKERS, strict=False):
                 plots.trade_off(axes, plots.select(ends, dataset=dataset), method="aranyani", preprocessing=way,
-                                label=label, style={"color": color, "marker": marker})
+                                label=label, filled=way != "standardized", style={"color": color, "marker": marker})
             plots.finish_trade_off(axes, dataset)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
