@@ -8,8 +8,8 @@ import readings
 from command import Figure
 from matched import at_gap
 
-WAYS = {"released": "as released", "standardized": "standardized", "one_hot": "one-hot", "online": "scaled online"}
-MARKERS = "vsD^"
+WAYS = {"standardized": "standardized", "released": "as released", "one_hot": "one-hot", "online": "scaled online"}
+MARKERS = "svD^"
 
 
 def draw(records):

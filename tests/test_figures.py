@@ -14,6 +14,7 @@ import pytest
 import experiments
 import figure1
 import figure3
+import figure7
 import figures
 import grids
 import plots
@@ -131,6 +132,12 @@ def test_gradient_norms_are_means_since_the_checkpoint_before():
     records = pd.DataFrame({"fairness_weight": 0.1, "seed": 0, "step": [2, 5]})
     norms = pd.DataFrame({"fairness_weight": 0.1, "seed": 0, "step": [1, 2, 3, 4, 5], "task": [1.0, 3, 6, 6, 9]})
     assert experiments.with_norms(records, norms)["task"].tolist() == [2.0, 7.0]
+
+
+def test_norms_of_a_piece_count_every_sample_once():
+    records = pd.DataFrame({"seed": 0, "step": [1, 2, 4, 8], "norm": [8.0, 4.0, 3.0, 1.0]})
+    found = figure7.in_pieces(records, ["norm"], num_pieces=2)
+    assert found["step"].tolist() == [4, 8] and found["norm"].tolist() == [(8 + 4 + 2 * 3) / 4, 1.0]
 
 
 def test_a_wrong_path_to_celeba_is_told(monkeypatch):
