@@ -5,6 +5,7 @@ import json
 import os
 import platform
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -41,7 +42,11 @@ class Figure:
     read: Callable
 
     def main(self, arguments=None):
-        self.make(parsed(self.title, arguments))
+        options = parsed(self.title, arguments)
+        try:
+            self.make(options)
+        except FileNotFoundError as error:  # data that the user named or has to make
+            sys.exit(str(error))
 
     def make(self, options):
         """Runs what is missing, and leaves CSV, PNG, PDF, a reading and a summary."""
@@ -52,7 +57,7 @@ class Figure:
         duration = time.perf_counter() - begin
         if records.attrs["num_run"]:  # or else they were made by an earlier run
             environment = options.results / f"environment{options.scale.name}.json"
-            write_environment(environment, name, experiments, duration, state)
+            write_environment(environment, [name], experiments, duration, state, records.attrs["num_run"])
         pictures, reading = save(self.draw(records), options.results, name), self.read(records)
         if options.scale is FULL:
             write_reading(options.results, name, self.title, reading)
@@ -103,15 +108,19 @@ def repository_state():
             "uncommitted_changes": bool(git("status", "--porcelain", "-uno", "--", ".", ":!results"))}
 
 
-def write_environment(path, name, experiments, duration, state):
-    """What the run was made with, beside what other figures were made with."""
+def write_environment(path, names, experiments, duration, state, num_run):
+    """What a run of one figure or several was made with, beside what others were made with."""
     known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    known[name] = {
+    entry = {
         "versions": {"python": platform.python_version(), **{package: version(package) for package in PACKAGES}},
         **state,
         "seeds": sorted({seed for experiment in experiments for seed in experiment.seeds}),
         "machine": {"system": platform.system(), "architecture": platform.machine(), "cores": os.cpu_count()},
+        "made_together": list(names),
+        "experiments": len(experiments),
+        "experiments_run": num_run,  # the others were done already
         "duration_seconds": round(duration, 1)}
+    known |= dict.fromkeys(names, entry)
     with whole_file(path, "w") as file:
         json.dump(known, file, indent=2)
 

@@ -1,6 +1,7 @@
 """All figures: every experiment that is missing, the longest first, then every picture."""
 
 import importlib
+import sys
 import time
 
 from command import parsed, repository_state, write_environment
@@ -12,15 +13,21 @@ NAMES = (*(f"figure{number}" for number in range(1, 13)), "preprocessing", "rule
 def main(arguments=None):
     options = parsed(__doc__, arguments)
     figures = [importlib.import_module(name).FIGURE for name in NAMES]
-    experiments = list(dict.fromkeys(each for figure in figures for each in figure.experiments(options.scale)))
+    try:
+        experiments = list(dict.fromkeys(each for figure in figures for each in figure.experiments(options.scale)))
+    except FileNotFoundError as error:
+        sys.exit(str(error))
     begin, state = time.perf_counter(), repository_state()
-    complete("figures", experiments, results=options.results, fresh=options.fresh, processes=options.processes)
+    num_run = complete("figures", experiments, results=options.results, fresh=options.fresh,
+                       processes=options.processes)
     options.fresh = False
     for figure in figures:
         figure.make(options)
     duration = time.perf_counter() - begin
-    environment = options.results / f"environment{options.scale.name}.json"
-    write_environment(environment, "figures", experiments, duration, state)
+    if num_run:
+        environment = options.results / f"environment{options.scale.name}.json"
+        names = [name + options.scale.name for name in NAMES]
+        write_environment(environment, names, experiments, duration, state, num_run)
     print(f"\n{len(figures)} figures in {duration / 60:.1f} minutes")
 
 

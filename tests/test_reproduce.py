@@ -295,6 +295,6 @@ def test_table_2_from_the_command_line(tmp_path):
 def test_the_environment_of_a_run_is_recorded(tmp_path):
     path = tmp_path / "environment.json"
     for name in ("figure2", "figure3"):
-        command.write_environment(path, name, grids.figure2(), 12.3, command.repository_state())
+        command.write_environment(path, [name], grids.figure2(), 12.3, command.repository_state(), 5)
     found = pd.read_json(path)
     assert list(found.columns) == ["figure2", "figure3"] and found.loc["seeds", "figure2"] == [0, 1, 2, 3, 4]
