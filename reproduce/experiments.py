@@ -36,7 +36,8 @@ CELEBA_ROWS = 202_599
 FIRST_COLUMNS = ["dataset", "preprocessing", "method", "rule", "fairness_weight", "seed", "step", "accuracy",
                  "demographic_parity", "late_accuracy", "late_demographic_parity", "window_demographic_parity"]
 # Fields that become columns of their own, behind those.
-FURTHER_COLUMNS = ("num_trees", "height", "decay", "notion", "update_when", "samples_per_step", "order", "fraction")
+FURTHER_COLUMNS = ("num_trees", "height", "decay", "notion", "update_when", "samples_per_step", "order", "fraction",
+                   "held_out")
 
 
 @dataclass(frozen=True)

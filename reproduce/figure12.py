@@ -15,8 +15,7 @@ PANELS = {"held_out_accuracy": ("Accuracy, held out (%)", 100),
 
 def parts_of(records):
     """The runs with rows held out, and those on the whole stream."""
-    aside = records["held_out_accuracy"].notna()
-    return records[aside], records[~aside]
+    return records[records["held_out"] > 0], records[records["held_out"] == 0]
 
 
 def steps_shown(runs, count=8):

@@ -56,7 +56,9 @@ def read(records, gap=0.05):
                          "`make figure3 CELEBA=FILE` takes an .npz file with features, labels and groups.")
     if "civil_comments" not in set(ends["dataset"]):
         sentences.append("CivilComments is not here: `make embeddings` encodes it (with a network).")
-    return f"Accuracy at a demographic parity of {gap} or less. " + " ".join(sentences)
+    seeds = ", ".join(f"{plots.METHODS[method]['label']} {runs['seed'].nunique()}"
+                      for method, runs in ends.groupby("method", sort=False) if method != "majority")
+    return f"Accuracy at a demographic parity of {gap} or less. {' '.join(sentences)} Seeds: {seeds}."
 
 
 FIGURE = Figure("figure3", __doc__, grids.figure3, draw, read)

@@ -6,7 +6,7 @@ import grids
 import plots
 import readings
 from command import Figure
-from figure7 import draw_norms
+from figure7 import draw_norms, in_pieces
 
 METRICS = ("accuracy", "demographic_parity")
 
@@ -36,7 +36,7 @@ def draw(records):
             plots.trade_off(left, trade_off, method=method)
         plots.finish_trade_off(left, "Adult: means or samples")
         lines = [f"{plots.METHODS[method]['label']}: {runs['time_ratio'].mean():.0f} × the time, "
-                 f"{runs['memory_ratio'].mean():.1f} × the state" for method, runs in costs(trade_off)]
+                 f"{runs['memory_ratio'].mean():.0f} × the state" for method, runs in costs(trade_off)]
         left.annotate("\n".join(lines), (0.02, 0.02), xycoords="axes fraction", fontsize=9, color="#444444")
         left.margins(y=0.2)
         left.legend(fontsize=9, loc="upper right")
@@ -57,7 +57,7 @@ def read(records):
     trade_off, gradients, heights = parts_of(records)
     ours = trade_off[trade_off["method"] == "aranyani"].groupby("fairness_weight")[list(METRICS)].mean()
     sentences = [told_cost(method, runs, ours) for method, runs in costs(trade_off)]
-    by_step = gradients.groupby("step")[["total_node_kernel", "fairness_node_kernel"]].median()
+    by_step = in_pieces(gradients, ["total_node_kernel", "fairness_node_kernel"]).groupby("step").median()
     first, last = by_step["total_node_kernel"].iloc[[0, -1]]
     fair = by_step["fairness_node_kernel"].iloc[[0, -1]].tolist()
     sentences.append(f"The norm of the total gradient of W goes from {first:.3g} to {last:.3g} along the stream "

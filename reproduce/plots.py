@@ -32,7 +32,7 @@ STYLE = {"font.size": 11, "axes.spines.top": False, "axes.spines.right": False, 
 
 
 SETTINGS = ["dataset", "preprocessing", "method", "rule", "decay", "num_trees", "height", "notion", "update_when",
-            "samples_per_step", "order", "fraction", "fairness_weight"]
+            "samples_per_step", "order", "fraction", "held_out", "fairness_weight"]
 
 
 def last_records(frame):

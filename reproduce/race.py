@@ -9,13 +9,10 @@ PIECE = 4096  # rows
 
 
 class Race:
-    """A model and its rival, which take turns at every piece of the stream; the model's answers count.
-
-    The first piece is not timed, since both compile then.
-    """
+    """A model and its rival, which take turns at every piece of the stream; the model's answers count."""
 
     def __init__(self, model, rival):
-        self.runners, self.seconds, self.num_pieces = (model, rival), [0.0, 0.0], 0
+        self.runners, self.seconds = (model, rival), [0.0, 0.0]
 
     @classmethod
     def between(cls, method, settings, member):
@@ -30,18 +27,29 @@ class Race:
         for index, runner in enumerate(self.runners):
             begin = time.process_time()
             answers.append(runner.predict_then_learn(x, y, a))
-            if self.num_pieces:
-                self.seconds[index] += time.process_time() - begin
-        self.num_pieces += 1
+            self.seconds[index] += time.process_time() - begin
         return answers[0]
 
     def records(self, stream, checkpoints, on_chunk=None):
         """The model's records, with CPU seconds and bytes of state of both."""
+        for runner in self.runners:
+            compile_on(runner, stream[:PIECE])
         found = learn_stream(self, stream, checkpoints=checkpoints, chunk_size=PIECE, on_chunk=on_chunk)
         own, rival = self.seconds
         own_bytes, rival_bytes = map(state_bytes, self.runners)
         return found.assign(**self.member, seconds=own, aranyani_seconds=rival, state_bytes=own_bytes,
                             aranyani_state_bytes=rival_bytes)
+
+
+def compile_on(model, rows):
+    """Learns from rows so that everything is compiled, and forgets them again."""
+    model.compile()
+    model(rows.features[:1])  # builds it
+    variables = [*model.weights, *model.optimizer.variables]
+    before = [variable.numpy() for variable in variables]
+    model.predict_then_learn(rows.features, rows.labels, rows.groups)
+    for variable, value in zip(variables, before, strict=True):
+        variable.assign(value)
 
 
 def state_bytes(model):

@@ -1,4 +1,4 @@
-"""Beyond the paper: the slope of the Huber penalty, as printed in the paper and as in the released code."""
+"""Beyond the paper: the penalty as in the paper, and as in the released code, which also waits for all groups."""
 
 import matplotlib.pyplot as plt
 import numpy as np

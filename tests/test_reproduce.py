@@ -157,19 +157,19 @@ def test_the_figure_has_three_panels_with_every_run_and_an_inverted_axis():
 
 def test_a_figure_from_the_command_line_logs_to_w_and_b(tmp_path):
     result = subprocess.run(
-        [sys.executable, SCRIPTS / "rules.py", "--tiny", "--results", tmp_path], capture_output=True, text=True,
+        [sys.executable, SCRIPTS / "figure5.py", "--tiny", "--results", tmp_path], capture_output=True, text=True,
         cwd=tmp_path, env=os.environ | {"WANDB_MODE": "offline"})
     assert result.returncode == 0, result.stderr
-    for name in ("rules_tiny.csv", "rules_tiny.png", "rules_tiny.pdf"):
-        assert f"→ {tmp_path / name}" in result.stdout and (tmp_path / name).stat().st_size > 10_000
+    for name in ("figure5_tiny.csv", "figure5_tiny.png", "figure5_tiny.pdf"):
+        assert f"→ {tmp_path / name}" in result.stdout and (tmp_path / name).stat().st_size > 5_000
     assert "demographic parity" in result.stdout and (tmp_path / "environment_tiny.json").exists()
-    frame = pd.read_csv(tmp_path / "rules_tiny.csv")
-    assert set(frame["dataset"]) == {"adult", "census", "compas"} and set(frame["rule"]) == {"released", "paper"}
+    frame = pd.read_csv(tmp_path / "figure5_tiny.csv")
+    assert set(frame["dataset"]) == {"adult"} and set(frame["fairness_weight"]) == {0, 100}
     runs = sorted((tmp_path / "wandb").glob("offline-run-*/*.wandb"))
-    assert len(runs) == 3 * 2  # datasets × (Aranyani, Majority)
+    assert len(runs) == 2  # Aranyani, Majority
     logged = [entry for run in runs for entry in wandb_files.history(run)]
     assert any("points" in name for entry in logged for name in entry)
-    assert any("rules_tiny" in name for entry in logged for name in entry)
+    assert any("figure5_tiny" in name for entry in logged for name in entry)
     assert wandb_files.config(runs[0])["dataset"] == ["adult"]
 
 
