@@ -33,7 +33,7 @@ $(EVERYTHING): $(INSTALLED)
 	$(PIP_INSTALL) '.[baselines,embeddings,reproduce,test]'
 	@touch $@
 
-figures: setup  ## all of them but figure2_beyond, half an hour (QUICK=1: minutes); goes on where it was stopped
+figures: setup  ## all of them but figure2_beyond, under half an hour (QUICK=1: minutes); goes on where it was stopped
 	$(RUN) reproduce/figures.py $(if $(QUICK),--quick) $(ARGS)
 
 $(FIGURES): setup
