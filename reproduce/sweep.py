@@ -14,6 +14,7 @@ import os
 import sys
 from dataclasses import fields
 from pathlib import Path
+from typing import get_args
 
 import yaml
 
@@ -44,6 +45,22 @@ def experiment_of(config):
 
 def parameters():
     return [*GRID, *(field.name for field in fields(Experiment) if field.name not in ("fairness_weights", "seeds"))]
+
+
+def kinds():
+    """How the text of each parameter becomes a value."""
+    found = {"fairness_weight": float, "seed": int}
+    for field in fields(Experiment):
+        if field.name in parameters():
+            kind = (get_args(field.type) or (field.type,))[0]  # of `float | None` the first
+            found[field.name] = is_true if kind is bool else kind
+    return found
+
+
+def is_true(text):
+    if text.lower() not in ("true", "false"):
+        raise ValueError(text)
+    return text.lower() == "true"
 
 
 def run_one(config, csv=None):
@@ -110,9 +127,8 @@ def main():
     parser.add_argument("--fresh", action="store_true", help="with --local: start over")
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="FOLDER", help="with --local")
     parser.add_argument("--csv", metavar="FILE", help="also add the records to the end of this file")
-    kinds = {"fairness_weight": float, "seed": int, "num_trees": int, "height": int, "rows": int}
-    for name in parameters():
-        parser.add_argument(f"--{name}", type=kinds.get(name, str))
+    for name, kind in kinds().items():
+        parser.add_argument(f"--{name}", type=kind)
     options = parser.parse_args()
     config = {name: getattr(options, name) for name in parameters() if getattr(options, name) is not None}
     if not options.local:

@@ -240,6 +240,14 @@ def test_an_agent_of_w_and_b_runs_two_settings_and_finds_the_numbers_of_the_grid
         assert last["demographic_parity"] == pytest.approx(same["demographic_parity"], abs=3e-3)
 
 
+def test_every_parameter_of_a_sweep_is_read_as_its_kind():
+    kinds = sweep.kinds()
+    assert set(kinds) == set(sweep.parameters())
+    texts = {"decay": "0.01", "num_trees": "2", "fraction": "0.5", "record_gradients": "False", "order": "file"}
+    assert {name: kinds[name](text) for name, text in texts.items()} == {
+        "decay": 0.01, "num_trees": 2, "fraction": 0.5, "record_gradients": False, "order": "file"}
+
+
 def test_agents_may_add_to_one_file(tmp_path):
     frame = pd.DataFrame({"fairness_weight": [0.1], "seed": [0], "accuracy": [0.8]})
     with concurrent.futures.ThreadPoolExecutor(8) as agents:
