@@ -161,7 +161,7 @@ def test_a_figure_from_the_command_line_logs_to_w_and_b(tmp_path):
         cwd=tmp_path, env=os.environ | {"WANDB_MODE": "offline"})
     assert result.returncode == 0, result.stderr
     for name in ("figure5_tiny.csv", "figure5_tiny.png", "figure5_tiny.pdf"):
-        assert f"→ {tmp_path / name}" in result.stdout and (tmp_path / name).stat().st_size > 5_000
+        assert f"→ {tmp_path / name}" in result.stdout and (tmp_path / name).stat().st_size > 1_000
     assert "demographic parity" in result.stdout and (tmp_path / "environment_tiny.json").exists()
     frame = pd.read_csv(tmp_path / "figure5_tiny.csv")
     assert set(frame["dataset"]) == {"adult"} and set(frame["fairness_weight"]) == {0, 100}
