@@ -39,5 +39,5 @@ class Scale:
 
 
 FULL = Scale("")
-QUICK = Scale("_quick", SEEDS[:2], 10_000, 4)
+QUICK = Scale("_quick", SEEDS[:2], 8_000, 3)
 TINY = Scale("_tiny", SEEDS[:1], 300, 2, (("num_trees", 1), ("height", 2)))  # for the tests
