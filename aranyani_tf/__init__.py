@@ -8,6 +8,7 @@ if keras.config.backend() != "tensorflow":
         "unset KERAS_BACKEND or set it to 'tensorflow' before Keras is imported")
 
 from aranyani_tf import datasets
+from aranyani_tf.baselines import fermi, reservoir  # noqa: F401  Keras can load their models once they are known
 from aranyani_tf.forest import ObliqueForest, smootherstep
 from aranyani_tf.grove import Grove
 from aranyani_tf.model import Aranyani

@@ -22,13 +22,14 @@ class Chunks:
         size: rows per chunk in the training loop.
         num_rows: how many rows there are, if known.
         arrays: the three whole arrays, if the stream is in memory.
+        only_once: whether `pieces` always gives the same iterator.
     """
 
-    def __init__(self, pieces, *, size, num_rows=None, arrays=None, feature_names=None):
+    def __init__(self, pieces, *, size, num_rows=None, arrays=None, feature_names=None, only_once=False):
         if size < 1:
             raise ValueError(f"the chunk size must be at least 1, got {size}")
         self.pieces, self.size, self.num_rows, self.arrays = pieces, size, num_rows, arrays
-        self.feature_names = feature_names
+        self.feature_names, self.only_once = feature_names, only_once
 
     @classmethod
     def of_arrays(cls, features, labels, groups, *, size, feature_names=None):
@@ -53,8 +54,10 @@ class Chunks:
             return cls.of_arrays(*split_batch((x, y)), size=size or 4096)
         if y is not None or isinstance(x, np.ndarray):
             raise ValueError("the group is missing: pass {'features': x, 'group': a} as x, or a Stream")
-        pieces = map(split_batch, x) if iter(x) is x else None
-        return cls(lambda: map(split_batch, x) if pieces is None else pieces, size=size or 4096)
+        if iter(x) is x:
+            pieces = map(split_batch, x)
+            return cls(lambda: pieces, size=size or 4096, only_once=True)
+        return cls(lambda: map(split_batch, x), size=size or 4096)
 
     def __iter__(self):
         for features, labels, groups in self.pieces():
@@ -74,10 +77,14 @@ class Chunks:
         first = next(pieces, None)
         if first is None:
             raise ValueError("the stream is empty")
-        if self.pieces() is pieces:
+        if self.only_once:
             rest = itertools.chain([first], pieces)
             self.pieces = lambda: rest
-        return np.shape(first[0])[1]
+        shape = np.shape(first[0])
+        if len(shape) != 2:
+            raise ValueError(f"the features of a batch must be (rows, features), got shape {shape}; a dataset of single "
+                             "rows has to be batched first: dataset.batch(1024)")
+        return shape[1]
 
     @property
     def all_known(self):
@@ -104,9 +111,9 @@ class Feed:
     chunk by chunk, each before the model sees it.
     """
 
-    def __init__(self, chunks, rules, *, size, on_bad_rows="raise"):
-        self.chunks, self.rules, self.size, self.on_bad_rows = chunks, rules, size, on_bad_rows
-        self.error = None
+    def __init__(self, chunks, rules, *, size):
+        self.chunks, self.rules, self.size = chunks, rules, size
+        self.error, self.num_given = None, 0
         self.num_rows = None
         self.all_good = False  # known to be so
         if chunks.arrays is not None:
@@ -121,8 +128,8 @@ class Feed:
             bad, problem = self.rules.problems(*piece)
             if problem:
                 sentence = f"row {start + problem[0]:,}: {problem[1]}"
-                if self.on_bad_rows == "raise":
-                    raise ValueError(f"{sentence}. Mend the row, or pass on_bad_rows='skip'")
+                learned = f" (the {self.num_given:,} before it were learned)" if self.num_given else ""
+                self.rules.complain(sentence + learned)
                 first = first or sentence
             piece = self.rules.good_rows(bad, *piece)
             start += len(bad)
@@ -172,8 +179,10 @@ class Feed:
 
         def generate():
             try:
+                self.num_given = 0
                 for features, labels, groups in self.padded():
                     yield {"features": features, "group": groups}, labels
+                    self.num_given += len(labels)
             except Exception as error:  # tf.data would bury it; `fit` raises it as it is
                 self.error = error
                 raise

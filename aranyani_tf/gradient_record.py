@@ -12,23 +12,26 @@ class GradientRecord:
     `keep` takes them out when the chunk is done.
     """
 
-    def __init__(self):
-        self.names, self.rows, self.buffer = [], [], None
+    def __init__(self, weight_names=(), dtype="float32"):
+        self.names, self.dtype, self.rows = norm_names(weight_names), dtype, []
+        self.buffers = {}  # steps of a chunk → their norms, and how many of them are used
+        self.current = None  # the buffer of the chunk under way
 
-    def prepare(self, num_steps, weight_names, dtype):
-        """Makes a buffer for chunks of so many steps."""
-        self.names = norm_names(weight_names)
-        shape = (num_steps, len(self.names))
-        if self.buffer is None or self.buffer.shape != shape:
-            self.buffer = tf.Variable(tf.zeros(shape, dtype), trainable=False)
-            self.used = tf.Variable(0, trainable=False)
+    def prepare(self, num_steps):
+        """Makes sure of a buffer for chunks of so many steps: a compiled function has that of its own size."""
+        if num_steps not in self.buffers:
+            norms = tf.zeros((num_steps, len(self.names)), self.dtype)
+            self.buffers[num_steps] = tf.Variable(norms, trainable=False), tf.Variable(0, trainable=False)
+        self.current = self.buffers[num_steps]
 
     def write(self, norms, num_steps):
-        self.buffer.assign(norms)
-        self.used.assign(num_steps)
+        buffer, used = self.current
+        buffer.assign(norms)
+        used.assign(num_steps)
 
     def keep(self):
-        self.rows.append(self.buffer.numpy()[: int(self.used.numpy())])
+        buffer, used = self.current
+        self.rows.append(buffer.numpy()[: int(used.numpy())])
 
     def frame(self):
         """One row a step: `step` from 1, then the norm of each gradient."""

@@ -106,7 +106,8 @@ class Grove:
                 starts = {seed: self.single(seed) for seed in {seed for _, seed in filled}}
                 loop.begin([starts[seed] for _, seed in filled], [weight for weight, _ in filled])
                 record = StreamRecord(len(rows[0]), num_models=len(filled), num_labels=template.num_labels,
-                                      num_groups=template.num_groups, checkpoints=checkpoints)
+                                      num_groups=template.num_groups, checkpoints=checkpoints,
+                                      positive_label=template.positive_label)
                 orders = [shuffled_order(len(rows[0]), seed) for _, seed in filled] if shuffle else None
                 chunk_norms = []
                 for *seen, norm in loop.walk(rows, None if orders is None else np.stack(orders, axis=1), chunk_size,

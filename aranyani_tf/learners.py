@@ -48,8 +48,14 @@ class ForestLearner:
         self.packed = [
             keras.Variable(weight, trainable=True, dtype=weight.dtype.name, name=name)
             for weight, name in zip(self.pack(self.natural()), ("matrix", "leaf_logits"), strict=True)]
-        self.variables = self.packed + (encoder.trainable_variables if encoder else [])
-        self.state = encoder.non_trainable_variables if encoder else []
+        self.gather()
+
+    def gather(self):
+        """Which variables learn; as everywhere in Keras, freezing an encoder takes effect with `compile`."""
+        if not self.forest.trainable:
+            raise ValueError("the forest cannot be frozen, only an encoder can; to learn nothing at all, call predict")
+        self.variables = self.packed + (self.encoder.trainable_variables if self.encoder else [])
+        self.state = self.encoder.non_trainable_variables if self.encoder else []
 
     def natural(self):
         return [weight.value for weight in self.forest.weights]
@@ -62,6 +68,11 @@ class ForestLearner:
     def unpack(self, arrays):
         matrix, leaf_logits = arrays
         return [*layout.unpack_matrix(matrix, *self.shape), leaf_logits]
+
+    def norms(self, packed):
+        """The norm of each weight's gradient; its idle columns are zero."""
+        matrix, leaf_logits = packed
+        return [tf.norm(matrix[:-1]), tf.norm(matrix[-1]), tf.norm(leaf_logits)]
 
     def load(self):
         """Fills the packed weights from the layer."""
@@ -81,6 +92,16 @@ class ForestLearner:
     def trace(self, weights, state, inputs, labels, quantities):
         return ForestTrace(self, weights, state, inputs, labels, quantities)
 
+    def predict(self, weights, state, inputs):
+        """What the model says when it is not learning (no dropout, say): (batch, label)."""
+        matrix, leaf_logits, *encoder_weights = weights
+        if self.encoder:
+            encoded, _ = self.encoder.stateless_call(encoder_weights, state, inputs, training=False)
+            inputs = layout.with_constant(encoded)
+        slots = tf.matmul(inputs, matrix)
+        nodes = (layout.unpack_nodes(part, *self.shape) for part in (slots, self.forest.activation(slots)))
+        return self.forest.read_leaves(self.forest.route(*nodes), leaf_logits)
+
 
 class ForestTrace:
     """One step's samples in the forest.
@@ -92,7 +113,7 @@ class ForestTrace:
     """
 
     def __init__(self, learner, weights, state, inputs, labels, quantities):
-        forest = learner.forest
+        forest, given = learner.forest, inputs
         matrix, leaf_logits, *self.encoder_weights = weights
         self.matrix, self.state = matrix, state
         if learner.encoder:
@@ -114,6 +135,8 @@ class ForestTrace:
             self.losses = losses(self.outputs, labels)
             self.quantities = quantities(self.outputs, self.losses)
         self.slopes = self.tape.gradient(self.decisions, self.slots)  # (batch, slot): g′(z)
+        # A forest says the same while it learns; an encoder may not.
+        self.said = learner.predict(weights, state, given) if learner.encoder else self.outputs
 
     def gradients(self, upstream):
         """Gradient of Σ upstream·loss for every variable of the learner; upstream is (batch,)."""
@@ -134,60 +157,3 @@ class ForestTrace:
         slots, leaf_logits = (tf.stack(parts, axis=1) for parts in zip(*per_quantity, strict=True))
         slots = layout.computed_once(slots)  # (batch, quantity, slot)
         return [self.inputs[:, None, :, None] * slots[:, :, None, :], leaf_logits]
-
-
-class KerasLearner:
-    """Any Keras model that gives probabilities: (batch, feature) → (batch, label)."""
-
-    def __init__(self, predictor):
-        self.predictor = predictor
-        self.variables = predictor.trainable_variables
-        self.state = predictor.non_trainable_variables
-        self.names = tuple(variable.path.replace("/", "_") for variable in self.variables)
-        self.num_packed = len(self.variables)
-
-    def natural(self):
-        return [variable.value for variable in self.variables]
-
-    def pack(self, arrays):
-        return list(arrays)
-
-    unpack = pack
-
-    def load(self):
-        """The optimizer moves the predictor's own variables: nothing to fill."""
-
-    store = load
-
-    def prepare(self, features):
-        return features
-
-    def trace(self, weights, state, inputs, labels, quantities):
-        return KerasTrace(self, weights, state, inputs, labels, quantities)
-
-
-class KerasTrace:
-    """One step's samples in any Keras model; the methods are those of `ForestTrace`."""
-
-    def __init__(self, learner, weights, state, inputs, labels, quantities):
-        self.weights = weights
-        with tf.GradientTape(persistent=True) as self.tape:
-            self.tape.watch(weights)
-            self.outputs, self.state = learner.predictor.stateless_call(
-                weights, state, inputs, training=True)
-            self.losses = losses(self.outputs, labels)
-            self.quantities = quantities(self.outputs, self.losses)
-            self.stacked = tf.stack(self.quantities, axis=1)  # (batch, quantity)
-
-    def gradients(self, upstream):
-        return list(self.tape.gradient(
-            self.losses, self.weights, output_gradients=upstream, unconnected_gradients="zero"))
-
-    def jacobians(self):
-        if self.stacked.shape[0] > 1:
-            return self.tape.jacobian(self.stacked, self.weights, unconnected_gradients="zero")
-        per_quantity = [
-            self.tape.gradient(quantity, self.weights, unconnected_gradients="zero")
-            for quantity in self.quantities]
-        return [tf.stack(parts)[None] for parts in zip(*per_quantity, strict=True)]
-

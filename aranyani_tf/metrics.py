@@ -82,9 +82,9 @@ class Prequential(keras.metrics.Metric):
      'equal_opportunity': 0.0, 'equalized_odds': 0.0}
     """
 
-    def __init__(self, num_labels=2, num_groups=2, name="prequential", **kwargs):
+    def __init__(self, num_labels=2, num_groups=2, positive_label=1, name="prequential", **kwargs):
         super().__init__(name=name, **kwargs)
-        self.num_labels, self.num_groups = num_labels, num_groups
+        self.num_labels, self.num_groups, self.positive_label = num_labels, num_groups, positive_label
         table = (num_labels + 1, num_groups + 1, num_labels)
         self.counts = self.add_variable(table, "zeros", dtype="float64", name="counts")
         self.sums = self.add_variable((num_groups, num_labels), "zeros", dtype="float64", name="sums")
@@ -106,7 +106,7 @@ class Prequential(keras.metrics.Metric):
             "accuracy": accuracy(counts),
             "demographic_parity": demographic_parity(counts),
             "soft_demographic_parity": soft_demographic_parity(self.sums.value, group_count),
-            "equal_opportunity": equal_opportunity(counts),
+            "equal_opportunity": equal_opportunity(counts, self.positive_label),
             "equalized_odds": equalized_odds(counts)}
         return {name: tf.cast(value, tf.float32) for name, value in results.items()}
 

@@ -11,10 +11,12 @@ from aranyani_tf import constraints, notions, penalties
 from aranyani_tf.arguments import require_choice, require_fairness_weight, require_whole
 from aranyani_tf.forest import ObliqueForest, get_activation
 from aranyani_tf.gradient_record import GradientRecord
-from aranyani_tf.learners import ForestLearner, KerasLearner
+from aranyani_tf.keras_learner import KerasLearner, output_width
+from aranyani_tf.learners import ForestLearner
 from aranyani_tf.loop import TrainingLoop
 from aranyani_tf.metrics import Latest, Prequential, RegressionPrequential
-from aranyani_tf.online import ON_BAD_ROWS, OnlineModel
+from aranyani_tf.online import OnlineModel
+from aranyani_tf.rows import ON_BAD_ROWS
 from aranyani_tf.statistics import CellStatistics
 from aranyani_tf.step import Step
 
@@ -26,7 +28,9 @@ class Aranyani(OnlineModel):
     Args:
         num_labels: number of labels; 1 is regression with squared error.
         num_trees, height: of the forest.
-        fairness_weight: λ. It may be changed at any time, `model.fairness_weight = 0.3`.
+        fairness_weight: λ. It may be changed at any time, `model.fairness_weight = 0.3`. How much it takes
+            depends on the penalty: with the paper's, which is the default, 10 to 1000; with
+            `Huber(linear_slope=1.0)` 0.1 to 10.
         notion: "demographic_parity", "equal_opportunity", "equalized_odds",
             "representation_parity", or an object of a `Notion` subclass.
         constraint: "node" (the paper's method), "leaf" or "output". None is "node", or "output"
@@ -36,9 +40,11 @@ class Aranyani(OnlineModel):
         num_groups: number of groups.
         activation, routing: of the forest, see `ObliqueForest`.
         predictor: a Keras model that gives probabilities, in the forest's place.
-        encoder: a Keras model or layer in front of the forest; it learns from the task alone.
+        encoder: a Keras model or layer in front of the forest; it learns from the task alone. Neither
+            should normalise a batch: a step has one sample.
         samples_per_step: how many samples share one update.
-        online: False takes the group means over each step's samples alone (Section 3.2).
+        online: False takes the group means over each step's samples alone (Section 3.2), of which there
+            must be some.
         update_when: "always", or "predicted_positive": the label and the group of a sample
             are revealed only where label 1 was predicted.
         wait_for_all_groups: hold back updates until every group was seen (for λ > 0), as the
@@ -65,11 +71,16 @@ class Aranyani(OnlineModel):
                  samples_per_step=1, online=True, update_when="always", wait_for_all_groups=False,
                  decay=None, record_gradients=False, on_bad_rows="raise", seed=None, **kwargs):
         super().__init__(**kwargs)
+        if self.compute_dtype != self.variable_dtype:
+            raise ValueError(f"mixed precision ({self.dtype_policy.name}) is not possible; use float32 or float64")
         require_whole("num_labels", num_labels, 1)
         require_whole("num_groups", num_groups, 2)
         require_whole("samples_per_step", samples_per_step, 1)
         require_choice("update_when", update_when, ("always", "predicted_positive"))
         require_choice("on_bad_rows", on_bad_rows, ON_BAD_ROWS)
+        if not online and samples_per_step == 1:
+            raise ValueError("online=False compares the groups within a step, which has one sample; pass "
+                             "samples_per_step=100, say")
         if decay is not None and not 0 < decay < 1:
             raise ValueError(f"decay must be between 0 and 1, or None; got {decay!r}")
         if predictor is not None and encoder is not None:
@@ -78,8 +89,7 @@ class Aranyani(OnlineModel):
             raise ValueError("update_when='predicted_positive' needs labels; num_labels=1 is regression")
         self.num_labels, self.num_trees, self.height = num_labels, num_trees, height
         self.notion, self.penalty = notions.get(notion), penalties.get(penalty)
-        if self.notion.needs_classes and num_labels == 1:
-            raise ValueError(f"{type(self.notion).__name__} needs labels; num_labels=1 is regression")
+        self.notion.check(num_labels)
         only_output = predictor is not None or self.notion.compares_loss
         self.level = constraint or ("output" if only_output else "node")
         require_choice("constraint", self.level, constraints.LEVELS)
@@ -97,10 +107,9 @@ class Aranyani(OnlineModel):
         self.activation, self.routing = get_activation(activation), routing
         regression = num_labels == 1
         self.prequential = (RegressionPrequential(num_groups) if regression
-                            else Prequential(num_labels, num_groups))
+                            else Prequential(num_labels, num_groups, self.notion.positive_label))
         self.task_loss = keras.metrics.Mean("task_loss")
         self.fairness_penalty = Latest("fairness_penalty")
-        self.gradient_record = GradientRecord()
         # Not a Keras weight, so that copying weights between models does not copy λ.
         self._fairness_weight = tf.Variable(0.0, dtype=self.compute_dtype, trainable=False)
         self.fairness_weight = fairness_weight
@@ -116,31 +125,36 @@ class Aranyani(OnlineModel):
         self._fairness_weight_set = float(value)
         self._fairness_weight.assign(value)
 
+    @property
+    def positive_label(self):
+        """Whose equal opportunity is reported."""
+        return self.notion.positive_label
+
     def build(self, input_shape):
         if self.built:
             return
-        if isinstance(input_shape, dict):
-            input_shape = input_shape["features"]
-        self.num_features = width = int(input_shape[-1])
-        if self.encoder is not None:
-            if not self.encoder.built:
-                self.encoder.build((None, width))
-            width = int(self.encoder.compute_output_shape((None, width))[-1])
-        if self.forest is not None:
-            self.forest.build((None, width))
-            self.learner = ForestLearner(self.forest, self.encoder)
-        else:
-            if not self.predictor.built:
-                self.predictor.build((None, width))
-            self.learner = KerasLearner(self.predictor)
-        constraint = self.make_constraint(width)
-        self.statistics = CellStatistics(
-            self.notion.num_cells(self.num_labels, self.num_groups), self.num_groups, constraint,
-            name="statistics", dtype=self.dtype_policy)
-        self.statistics.build()
+        shape = input_shape["features"] if isinstance(input_shape, dict) else input_shape
+        self.num_features = int(shape[-1])
+        with tf.init_scope():  # the first call may be `predict`, which is compiled
+            self.build_parts()
         self.built = True
         if self.compiled:
             self.optimizer.build(self.learner.variables)
+
+    def build_parts(self):
+        if self.forest is None:
+            output_width("predictor", self.predictor, self.num_features, self.compute_dtype, self.num_labels)
+            self.learner, width = KerasLearner(self.predictor), self.num_features
+        else:
+            width = self.num_features if self.encoder is None else output_width(
+                "encoder", self.encoder, self.num_features, self.compute_dtype)
+            self.forest.build((None, width))
+            self.learner = ForestLearner(self.forest, self.encoder)
+        self.statistics = CellStatistics(
+            self.notion.num_cells(self.num_labels, self.num_groups), self.num_groups, self.make_constraint(width),
+            name="statistics", dtype=self.dtype_policy)
+        self.statistics.build()
+        self.gradient_record = GradientRecord(self.learner.names, self.compute_dtype)
 
     def make_constraint(self, num_features):
         """What is averaged; a subclass may keep something else."""
@@ -152,12 +166,16 @@ class Aranyani(OnlineModel):
         """As Keras's; the default is Adam(2e-3), compiled by XLA. The loss is the model's own."""
         if loss is not None:
             raise ValueError("the loss is cross-entropy (squared error for num_labels=1); leave it out")
+        optimizer = keras.optimizers.get(keras.optimizers.Adam(2e-3) if optimizer is None else optimizer)
+        if optimizer.use_ema:
+            raise ValueError("an optimizer with use_ema=True is not possible: it moves the forest's weights packed as one")
         # Rows without a label have weight 0, so that every metric must be a weighted one.
-        super().compile(optimizer=keras.optimizers.Adam(2e-3) if optimizer is None else optimizer,
+        super().compile(optimizer=optimizer,
                         jit_compile=jit_compile,
                         weighted_metrics=[*(metrics or []), *(weighted_metrics or [])] or None, **kwargs)
         self.forget_functions()
         if self.built:
+            self.learner.gather()
             self.optimizer.build(self.learner.variables)
 
     def compile_from_config(self, config):
@@ -200,7 +218,7 @@ class Aranyani(OnlineModel):
     @property
     def gradient_norms(self):
         """Norms of the gradients, one row a step (`record_gradients=True`), as a DataFrame."""
-        return self.gradient_record.frame()
+        return (self.gradient_record if self.built else GradientRecord()).frame()
 
     def get_config(self):
         names = ("num_labels", "num_trees", "height", "fairness_weight", "num_groups", "routing",

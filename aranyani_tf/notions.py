@@ -15,12 +15,24 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from aranyani_tf.arguments import require_whole
+
 
 class Notion:
-    """Base class, with one condition that always holds; a subclass says what else there is."""
+    """Base class, with one condition that always holds; a subclass says what else there is.
+
+    A model with a notion of your own can be saved if its class is decorated with
+    `@keras.saving.register_keras_serializable()`.
+    """
 
     compares_loss = False  # True: the loss is averaged instead of decisions or outputs
     needs_classes = False  # True: conditions name labels, which a regression target does not have
+    positive_label = 1  # whose equal opportunity is reported
+
+    def check(self, num_labels):
+        """Raises if the notion has no meaning for so many labels."""
+        if self.needs_classes and num_labels == 1:
+            raise ValueError(f"{type(self).__name__} needs labels; num_labels=1 is regression")
 
     def num_conditions(self, num_labels):
         return 1
@@ -78,6 +90,10 @@ class EqualOpportunity(Notion):
 
     def __init__(self, positive_label=1):
         self.positive_label = positive_label
+
+    def check(self, num_labels):
+        super().check(num_labels)
+        require_whole("positive_label", self.positive_label, 0, num_labels - 1)
 
     def conditions(self, labels, num_labels):
         return tf.equal(labels, self.positive_label)[:, None]

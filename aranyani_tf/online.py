@@ -5,6 +5,7 @@ the check of the rows, and the metrics of the progress bar. What is learned from
 `learn_rows`, which a subclass has.
 """
 
+import threading
 import warnings
 from types import SimpleNamespace
 
@@ -12,22 +13,21 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from aranyani_tf.arguments import require_choice
 from aranyani_tf.chunks import Chunks, Feed, pad
 from aranyani_tf.learners import is_labelled, losses
 from aranyani_tf.rows import RowRules
 
-ON_BAD_ROWS = ("raise", "skip")
 SIZES = (1, 64, 4096)  # of a compiled chunk in predict_then_learn: few sizes, few compilations
 
 
 class OnlineModel(keras.Model):
-    """Base class of `Aranyani`."""
+    """Base class of `Aranyani`. Threads that learn with one model take turns."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         # Compiled functions: one set for rows that are all complete, one for rows with gaps.
         self.functions = SimpleNamespace(all_known=False, learn={}, train={})
+        self.turn = threading.RLock()
 
     def fit(self, x=None, y=None, batch_size=None, *, on_bad_rows=None, callbacks=None, **kwargs):
         """Learns from a stream, in order, and returns Keras's history.
@@ -42,17 +42,20 @@ class OnlineModel(keras.Model):
             **kwargs: what Keras's `fit` takes: epochs, callbacks, verbose, validation_data, …
         """
         for name in ("sample_weight", "class_weight", "validation_split", "shuffle"):
-            if kwargs.pop(name, None):
+            value = kwargs.pop(name, None)
+            if value is not None and not (np.isscalar(value) and not value):
                 raise ValueError(f"{name} has no meaning for a stream, which is learned in its order")
         if not self.compiled:
             self.compile()
         chunks = Chunks.of(x, y, size=batch_size)
+        if chunks.only_once and kwargs.get("epochs", 1) > 1:
+            raise ValueError(f"an iterator gives its rows once; for epochs={kwargs['epochs']} pass arrays, a Stream "
+                             "or a dataset")
         feed = self.feed(chunks, on_bad_rows)
-        self.set_all_known(chunks.all_known)
         callbacks = callbacks or []
         if self.record_gradients:
-            self.gradient_record.prepare(
-                feed.size // self.samples_per_step, self.learner.names, self.compute_dtype)
+            self.gradient_record.prepare(feed.size // self.samples_per_step)
+            self.train_function, self.functions.train = None, {}  # it writes to the buffer of its own size
             recorder = keras.callbacks.LambdaCallback(
                 on_train_batch_end=lambda batch, logs: self.gradient_record.keep())
             callbacks = (callbacks if isinstance(callbacks, list) else [callbacks]) + [recorder]
@@ -60,9 +63,11 @@ class OnlineModel(keras.Model):
             validation = kwargs["validation_data"]
             validation = validation if isinstance(validation, tuple) else (validation,)
             kwargs["validation_data"] = self.feed(Chunks.of(*validation), on_bad_rows).dataset()
-        return self.with_clear_errors(
-            feed, lambda: super(OnlineModel, self).fit(
-                feed.dataset(), shuffle=False, callbacks=callbacks, **kwargs))
+        with self.turn:
+            self.set_all_known(chunks.all_known)
+            return self.with_clear_errors(
+                feed, lambda: super(OnlineModel, self).fit(
+                    feed.dataset(), shuffle=False, callbacks=callbacks, **kwargs))
 
     def evaluate(self, x=None, y=None, batch_size=None, *, on_bad_rows=None, **kwargs):
         """The metrics on rows that are not learned from; x and y as in `fit`."""
@@ -72,18 +77,29 @@ class OnlineModel(keras.Model):
         return self.with_clear_errors(
             feed, lambda: super(OnlineModel, self).evaluate(feed.dataset(), **kwargs))
 
+    def train_on_batch(self, *arguments, **kwargs):
+        """Not for a stream: a batch of it has groups, and comes with what was said before it was learned."""
+        raise NotImplementedError("use predict_then_learn(x, y, a), which learns from rows as they arrive")
+
+    def test_on_batch(self, *arguments, **kwargs):
+        raise NotImplementedError("use evaluate({'features': x, 'group': a}, y)")
+
     def feed(self, chunks, on_bad_rows=None):
         """Checked chunks whose size is a whole number of steps; builds the model if need be."""
-        on_bad_rows = on_bad_rows or self.on_bad_rows
-        require_choice("on_bad_rows", on_bad_rows, ON_BAD_ROWS)
-        num_features = self.num_features if self.built else chunks.num_features
-        rules = RowRules(num_features, self.num_labels, self.num_groups, self.compute_dtype,
-                         chunks.feature_names)
+        rules = self.rules(chunks, on_bad_rows)
         steps = max(chunks.size // self.samples_per_step, 1)
-        feed = Feed(chunks, rules, size=steps * self.samples_per_step, on_bad_rows=on_bad_rows)
+        feed = Feed(chunks, rules, size=steps * self.samples_per_step)
+        self.build_for(rules.num_features)
+        return feed
+
+    def rules(self, chunks, on_bad_rows):
+        """What rows have to be, and what is done about bad ones."""
+        return RowRules(self.num_features if self.built else chunks.num_features, self.num_labels, self.num_groups,
+                        self.compute_dtype, chunks.feature_names, on_bad_rows or self.on_bad_rows)
+
+    def build_for(self, num_features):
         if not self.built:  # by a call, since Keras exports only what was called
             self(np.zeros((1, num_features), self.compute_dtype))
-        return feed
 
     def with_clear_errors(self, feed, run):
         """Runs, and raises what went wrong in the feed as it is, not as tf.data wraps it."""
@@ -105,6 +121,7 @@ class OnlineModel(keras.Model):
     def test_step(self, data):
         inputs, labels = data
         self.score(labels, inputs["group"], self(inputs["features"], training=False))
+        self.fairness_penalty.update_state(self.step.penalty_of(self.statistics.read(), self._fairness_weight))
         return self.get_metrics_result()
 
     def learn_and_score(self, features, labels, groups, num_rows):
@@ -124,17 +141,37 @@ class OnlineModel(keras.Model):
     def predict_then_learn(self, x, y, a, *, on_bad_rows=None):
         """Predicts each row, then learns from it, in order; one row or many.
 
+        A step does not go on from one call to the next: with `samples_per_step=10` the last step of a call
+        takes the rows that are left, and a call with one row is a step.
+
+        Args:
+            x, y, a: features (n, feature), labels (n,) and groups (n,); −1 where one is missing.
+            on_bad_rows: "raise"; or "skip", which learns nothing from a bad row, and says NaN if its features
+                are to blame. None is the model's own setting.
+
         Returns:
-            (n, label): what the model said about each row before it learned from that row. A row
-            that was skipped as bad has NaN.
+            (n, label): what the model said about each row before it learned from that row.
         """
-        if not self.compiled:
-            self.compile()
-        feed = self.feed(Chunks.of_arrays(x, y, a, size=max(len(x), 1)), on_bad_rows)
-        (rows,) = feed.good_pieces()
-        bad, _ = feed.rules.problems(*feed.rules.convert(x, y, a))
+        chunks = Chunks.of_arrays(x, y, a, size=max(len(x), 1))
+        if not chunks.num_rows:
+            raise ValueError("the stream is empty")
+        rules = self.rules(chunks, on_bad_rows)
+        features, labels, groups = rules.convert(*chunks.arrays)
+        bad, problem = rules.problems(features, labels, groups)
+        if problem:
+            sentence = f"row {problem[0]:,}: {problem[1]}"
+            rules.complain(sentence)
+            warnings.warn(f"skipped {bad.sum():,} of {len(bad):,} rows; the first: {sentence}", stacklevel=2)
+        missing = np.nan if self.num_labels == 1 else -1
+        labels, groups = np.where(bad, missing, labels), np.where(bad, -1, groups)  # teaches nothing
+        unclear = rules.bad_features(features)
         outputs = np.full((len(bad), self.num_labels), np.nan, self.compute_dtype)
-        outputs[~bad] = self.learn_arrays(*rows)
+        with self.turn:
+            if not self.compiled:
+                self.compile()
+            self.build_for(rules.num_features)
+            if not unclear.all():
+                outputs[~unclear] = self.learn_arrays(*rules.good_rows(unclear, features, labels, groups))
         return outputs
 
     def learn_arrays(self, *rows):
@@ -148,7 +185,7 @@ class OnlineModel(keras.Model):
             piece = tuple(array[start : start + size] for array in rows)
             count = len(piece[0])
             if self.record_gradients:
-                self.gradient_record.prepare(size // k, self.learner.names, self.compute_dtype)
+                self.gradient_record.prepare(size // k)
             predicted = self.learn_function()(*map(tf.constant, pad(piece, size)), tf.constant(count))
             outputs.append(predicted.numpy()[:count])
             if self.record_gradients:

@@ -135,6 +135,12 @@ class TableEncoder:
 
     def values(self, piece, names):
         """float64 (row, name): numbers as they are, categories as their codes."""
-        return np.stack([
-            pd.Index(self.codes[name]).get_indexer(piece[name]) if name in self.codes
-            else piece[name].to_numpy("float64") for name in names], axis=1).astype("float64")
+        return np.stack([self.codes_of(piece[name]) if name in self.codes else piece[name].to_numpy("float64")
+                         for name in names], axis=1).astype("float64")
+
+    def codes_of(self, column):
+        codes = pd.Index(self.codes[column.name]).get_indexer(column)
+        if (codes < 0).any():
+            raise ValueError(f"column {column.name!r} has the new category {column.iloc[int(np.argmin(codes))]!r}, which "
+                             "no feature stands for; merge it with a known one, or use preprocessing='online'")
+        return codes

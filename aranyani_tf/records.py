@@ -10,6 +10,7 @@ import pandas as pd
 
 from aranyani_tf import metrics
 from aranyani_tf.arguments import require_whole
+from aranyani_tf.rows import is_no_code
 
 NUM_WINDOWS = 20
 
@@ -28,8 +29,8 @@ def log_spaced(num_rows, first=100, per_decade=8):
 class ClassTally:
     """Tables of a classifier's predictions, and what can be told from them."""
 
-    def __init__(self, num_labels, num_groups):
-        self.num_labels, self.num_groups = num_labels, num_groups
+    def __init__(self, num_labels, num_groups, positive_label=1):
+        self.num_labels, self.num_groups, self.positive_label = num_labels, num_groups, positive_label
 
     def shapes(self):
         return {"counts": (self.num_labels + 1, self.num_groups + 1, self.num_labels),
@@ -56,7 +57,7 @@ class ClassTally:
         found = {"accuracy": metrics.accuracy(counts),
                  "demographic_parity": metrics.demographic_parity(counts),
                  "soft_demographic_parity": metrics.soft_demographic_parity(tables["sums"], group_count),
-                 "equal_opportunity": metrics.equal_opportunity(counts),
+                 "equal_opportunity": metrics.equal_opportunity(counts, self.positive_label),
                  "equalized_odds": metrics.equalized_odds(counts)}
         return {name: value.numpy() for name, value in found.items()}
 
@@ -91,14 +92,16 @@ class StreamRecord:
         num_rows: length of the stream.
         num_models: how many models predict each row.
         num_labels, num_groups: 1 label is regression.
+        positive_label: whose equal opportunity is reported.
         checkpoints: numbers of rows after which to report; log-spaced if not given. The end always is.
     """
 
-    def __init__(self, num_rows, *, num_models=1, num_labels=2, num_groups=2, checkpoints=None):
+    def __init__(self, num_rows, *, num_models=1, num_labels=2, num_groups=2, positive_label=1, checkpoints=None):
         for checkpoint in checkpoints or ():
             require_whole("a checkpoint", checkpoint, 1, num_rows)
         self.checkpoints = sorted({*(checkpoints or log_spaced(num_rows)), num_rows})
-        self.tally = RegressionTally(num_groups) if num_labels == 1 else ClassTally(num_labels, num_groups)
+        self.tally = (RegressionTally(num_groups) if num_labels == 1
+                      else ClassTally(num_labels, num_groups, positive_label))
         self.windows = np.unique(np.round(np.linspace(0, num_rows, NUM_WINDOWS + 1)).astype(int))
         self.half = num_rows // 2
         self.ends = np.unique([*self.checkpoints, *self.windows[1:], self.half])
@@ -173,12 +176,24 @@ def learn_stream(learner, stream, *, checkpoints=None, chunk_size=1024, on_chunk
             before it learned from it. `Aranyani` is one, and so are all baselines.
         on_chunk: called with the number of rows of each piece of work that is done.
     """
-    record = StreamRecord(len(stream), num_labels=stream.num_labels, num_groups=stream.num_groups,
-                          checkpoints=checkpoints)
+    num_labels = getattr(learner, "num_labels", stream.num_labels)
+    record = StreamRecord(len(stream), num_labels=num_labels, num_groups=stream.num_groups, checkpoints=checkpoints,
+                          positive_label=getattr(learner, "positive_label", 1))
+    samples_per_step = getattr(learner, "samples_per_step", 1)
+    chunk_size = max(chunk_size // samples_per_step, 1) * samples_per_step  # whole steps
     for start in range(0, len(stream), chunk_size):
         piece = stream[start : start + chunk_size]
-        outputs = learner.predict_then_learn(piece.features, piece.labels, piece.groups)
-        record.add(piece.labels, piece.groups, np.asarray(outputs)[:, None])
+        outputs = np.asarray(learner.predict_then_learn(piece.features, piece.labels, piece.groups))
+        skipped = np.isnan(outputs).any(axis=1)  # a bad row
+        labels = piece.labels if num_labels == 1 else codes_or_missing(piece.labels, num_labels)
+        labels = np.where(skipped, np.nan if num_labels == 1 else -1, labels)
+        groups = np.where(skipped, -1, codes_or_missing(piece.groups, stream.num_groups))
+        record.add(labels, groups, np.where(skipped[:, None], 0, outputs)[:, None])
         if on_chunk:
             on_chunk(len(piece))
     return record.frame().drop(columns="model")
+
+
+def codes_or_missing(column, count):
+    """Whole numbers below `count`; −1 for anything else."""
+    return np.where(is_no_code(column, count), -1, column).astype(np.int32)

@@ -76,8 +76,8 @@ class Adam(NamedTuple):
 
 
 def along(per_replica, array):
-    """(replica,) in a shape that multiplies (replica, …)."""
-    return tf.reshape(per_replica, (-1,) + (1,) * (array.shape.rank - 1))
+    """(replica,) in a shape that multiplies (replica, …); a scalar for a lone replica."""
+    return tf.reshape(per_replica, (*per_replica.shape, *(1,) * (array.shape.rank - per_replica.shape.rank)))
 
 
 def walk(step, optimizer, replicas, fairness_weights, features, labels, groups, num_rows, *, samples_per_step):
@@ -93,17 +93,19 @@ def walk(step, optimizer, replicas, fairness_weights, features, labels, groups, 
         the replicas, what they predicted (row, replica, label), and the norms of their gradients
         (step, replica, norm), if the step records them.
     """
+    axis = fairness_weights.shape  # (replica,), or () for one without that axis
     own_order = labels.shape.rank == 2
     inputs, labels, groups = (
         in_steps(array, samples_per_step, filler) for array, filler in (
             (step.learner.prepare(features), 0), (labels, missing_label(labels)), (groups, -1)))
     num_steps, size = (num_rows + samples_per_step - 1) // samples_per_step, tf.shape(labels)[0]
-    num_replicas = fairness_weights.shape[0]
 
     def body(index, replicas, outputs, norms):
         sample = tuple(tf.gather(array, index) for array in (inputs, labels, groups))
         each = (replicas.weights, replicas.state, replicas.memory, fairness_weights)
-        if own_order:  # (sample, replica, …) → (replica, sample, …)
+        if not axis.rank:
+            outcome = step(*each, *sample)
+        elif own_order:  # (sample, replica, …) → (replica, sample, …)
             sample = tuple(tf.transpose(array, (1, 0, *range(2, array.shape.rank))) for array in sample)
             outcome = tf.vectorized_map(lambda one: step(*one[0], *one[1]), (each, sample))
         else:
@@ -115,17 +117,28 @@ def walk(step, optimizer, replicas, fairness_weights, features, labels, groups, 
     _, replicas, outputs, norms = tf.while_loop(
         lambda index, *_: index < num_steps, body,
         (tf.constant(0), replicas,
-         tf.TensorArray(inputs.dtype, size, element_shape=(num_replicas, samples_per_step, step.num_labels)),
-         tf.TensorArray(inputs.dtype, size, element_shape=(num_replicas, step.num_norms))))
-    outputs = tf.transpose(outputs.stack(), (0, 2, 1, 3))  # (step, sample, replica, label)
-    return replicas, tf.reshape(outputs, (-1, num_replicas, step.num_labels)), norms.stack()
+         tf.TensorArray(inputs.dtype, size, element_shape=(*axis, samples_per_step, step.num_labels)),
+         tf.TensorArray(inputs.dtype, size, element_shape=(*axis, step.num_norms))))
+    outputs = outputs.stack()
+    if axis.rank:
+        outputs = tf.transpose(outputs, (0, 2, 1, 3))  # (step, sample, replica, label)
+    return replicas, tf.reshape(outputs, (-1, *axis, step.num_labels)), norms.stack()
+
+
+def walk_alone(step, optimizer, replicas, fairness_weights, features, labels, groups, num_rows, **settings):
+    """`walk` with one replica, whose axis is left out on the way: XLA is seven times slower with it."""
+    if labels.shape.rank == 2:
+        features, labels, groups = features[:, 0], labels[:, 0], groups[:, 0]
+    replicas, outputs, norms = walk(
+        step, optimizer, tf.nest.map_structure(lambda array: array[0], replicas), fairness_weights[0],
+        features, labels, groups, num_rows, **settings)
+    return tf.nest.map_structure(lambda array: array[None], replicas), outputs[:, None], norms[:, None]
 
 
 def outputs_of(learner, weights, state, features):
     """Predictions of every replica for the same rows, and nothing learned: (replica, row, label)."""
-    inputs, unknown = learner.prepare(features), tf.fill(tf.shape(features)[:1], -1)
-    return tf.vectorized_map(
-        lambda one: learner.trace(*one, inputs, unknown, lambda outputs, losses: [losses]).outputs, (weights, state))
+    inputs = learner.prepare(features)
+    return tf.vectorized_map(lambda one: learner.predict(*one, inputs), (weights, state))
 
 
 class ReplicaLoop:
@@ -138,9 +151,12 @@ class ReplicaLoop:
 
     def __init__(self, step, optimizer, samples_per_step):
         self.samples_per_step = samples_per_step
-        self.compiled = tf.function(
-            lambda *arguments: walk(step, optimizer, *arguments, samples_per_step=samples_per_step),
-            jit_compile=True, autograph=False)
+
+        def walk_all(replicas, fairness_weights, *rows):
+            chosen = walk_alone if fairness_weights.shape[0] == 1 else walk
+            return chosen(step, optimizer, replicas, fairness_weights, *rows, samples_per_step=samples_per_step)
+
+        self.compiled = tf.function(walk_all, jit_compile=True, autograph=False)
         self.compiled_outputs = tf.function(
             lambda *arguments: outputs_of(step.learner, *arguments), jit_compile=True, autograph=False)
 

@@ -4,6 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aranyani_tf.arguments import require_choice
+
+LARGEST = 1e18  # of a number: its square must fit into the float32 in which the model computes
+ON_BAD_ROWS = ("raise", "skip")
+SIZE = f"finite, and less than {LARGEST:.0e} in size"
+
 
 def as_rows(features, labels, groups):
     """Arrays of numbers of equal lengths, or a clear error; single rows are not looked at here."""
@@ -25,7 +31,10 @@ def as_numbers(name, array):
     array = np.asarray(array)
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name} must be numbers, got {array.dtype}; encode categories as 0, 1, 2, … first")
-    return array if array.dtype.kind == "f" else array.astype(np.int32, copy=False)
+    if array.dtype.kind == "f":
+        return array
+    narrow = array.astype(np.int32)
+    return narrow if (narrow == array).all() else array  # what does not fit is left for `problems` to name
 
 
 @dataclass(frozen=True)
@@ -37,6 +46,10 @@ class RowRules:
     num_groups: int
     dtype: str = "float32"
     feature_names: tuple | None = None
+    on_bad_rows: str = "raise"  # or "skip"
+
+    def __post_init__(self):
+        require_choice("on_bad_rows", self.on_bad_rows, ON_BAD_ROWS)
 
     def convert(self, features, labels, groups):
         """As the model computes; a wrong number of features concerns every row at once."""
@@ -49,22 +62,30 @@ class RowRules:
 
     def problems(self, features, labels, groups):
         """A mask of bad rows, and (row, sentence) about the first of them, or None."""
-        finite = np.isfinite(features)
-        bad_feature = ~finite.all(axis=1)
-        bad_label = np.isinf(labels) if self.num_labels == 1 else is_no_code(labels, self.num_labels)
+        bad_feature = self.bad_features(features)
+        bad_label = np.abs(labels) >= LARGEST if self.num_labels == 1 else is_no_code(labels, self.num_labels)
         bad_group = is_no_code(groups, self.num_groups)
         bad = bad_feature | bad_label | bad_group
         if not bad.any():
             return bad, None
         row = int(np.argmax(bad))
         if bad_feature[row]:
-            column = int(np.argmin(finite[row]))
+            column = int(np.argmin(np.abs(features[row]) < LARGEST))
             name = f" ({self.feature_names[column]})" if self.feature_names else ""
-            return bad, (row, f"feature {column}{name} is {features[row, column]}, must be finite")
+            return bad, (row, f"feature {column}{name} is {features[row, column]}, must be {SIZE}")
         if bad_label[row]:
-            wanted = "finite" if self.num_labels == 1 else codes(self.num_labels)
+            wanted = SIZE if self.num_labels == 1 else codes(self.num_labels)
             return bad, (row, f"label is {labels[row]}, must be {wanted}")
         return bad, (row, f"group is {groups[row]}, must be {codes(self.num_groups)}")
+
+    def complain(self, sentence):
+        """Raises, unless bad rows are to be skipped."""
+        if self.on_bad_rows == "raise":
+            raise ValueError(f"{sentence}. Mend the row, or pass on_bad_rows='skip'")
+
+    def bad_features(self, features):
+        """A mask of the rows about which nothing can be said."""
+        return ~(np.abs(features) < LARGEST).all(axis=1)
 
     def good_rows(self, bad, features, labels, groups):
         """The rows that are not bad, with the types that the training loop takes."""

@@ -49,7 +49,7 @@ class Step:
     def __call__(self, weights, state, memory, fairness_weight, inputs, labels, groups):
         trace = self.learner.trace(weights, state, inputs, labels, self.constraint.quantities)
         if self.update_when == "predicted_positive":  # what is not revealed is missing
-            revealed = tf.equal(tf.argmax(trace.outputs, axis=-1), 1)
+            revealed = tf.equal(tf.argmax(trace.said, axis=-1), 1)
             labels, groups = tf.where(revealed, labels, -1), tf.where(revealed, groups, -1)
         if self.always_updates and labels.shape[0] == 1:
             labelled = tf.ones_like(trace.losses)
@@ -65,7 +65,7 @@ class Step:
 
         total = [t + f for t, f in zip(task, fairness, strict=False)] + task[len(fairness):]
         return Outcome(
-            outputs=trace.outputs, gradients=tuple(total), state=tuple(trace.state), memory=memory,
+            outputs=trace.said, gradients=tuple(total), state=tuple(trace.state), memory=memory,
             update=self.update(memory, membership, labelled, fairness_weight),
             norms=self.norms(task, fairness))
 
@@ -130,8 +130,7 @@ class Step:
         task = task[: self.learner.num_packed]
         fairness = [*fairness, *(tf.zeros_like(gradient) for gradient in task[len(fairness):])]
         total = [t + f for t, f in zip(task, fairness, strict=True)]
-        gradients = [gradient for part in (task, fairness, total) for gradient in self.learner.unpack(part)]
-        return tf.stack([tf.norm(gradient) for gradient in gradients])
+        return tf.stack([norm for part in (task, fairness, total) for norm in self.learner.norms(part)])
 
     @property
     def num_norms(self):

@@ -1,12 +1,13 @@
 """A stream: features, labels and groups in the order in which they arrive."""
 
 import numpy as np
+import pandas as pd
 
 from aranyani_tf.arguments import require_choice
 from aranyani_tf.chunks import Chunks
 from aranyani_tf.rows import as_rows
 from aranyani_tf.tables import Table
-from aranyani_tf.tabular import rows_of_table
+from aranyani_tf.tabular import rows_like, rows_of_table
 
 
 class Stream:
@@ -21,6 +22,7 @@ class Stream:
         report: what was done with each column of the table that the rows come from, as a data frame.
         reorderable: False if each row was scaled by those before it, so that another order would look
             ahead.
+        form: how the rows were made of a table, if they were; `encode` makes more in the same way.
 
     >>> stream = Stream([[0.1, 2.0], [0.3, 4.0], [0.5, 6.0]], [0, 1, 1], [1, 0, 1], name="toy")
     >>> stream
@@ -30,12 +32,11 @@ class Stream:
     """
 
     def __init__(self, features, labels, groups, *, name="stream", feature_names=None,
-                 label_names=None, group_names=None, report=None,
-                 reorderable=True):
+                 label_names=None, group_names=None, report=None, reorderable=True, form=None):
         self.features, self.labels, self.groups = as_rows(features, labels, groups)
         if np.array_equal(self.groups, np.round(self.groups)):
             self.groups = self.groups.astype(np.int32, copy=False)
-        self.name, self.report, self.reorderable = name, report, reorderable
+        self.name, self.report, self.reorderable, self.form = name, report, reorderable, form
         self.feature_names, self.label_names, self.group_names = (
             None if names is None else tuple(names)
             for names in (feature_names, label_names, group_names))
@@ -101,6 +102,28 @@ class Stream:
             scale=scale, num_labels=num_labels, num_groups=num_groups, max_categories=max_categories),
             name=str(path))
 
+    def more(self, source, *, separator=",", empty=(), on_empty_cells="raise"):
+        """Further rows of the same table, a data frame or a CSV file, encoded as these were.
+
+        The scales and codes of this stream stay, so that a model which learned from it can go on. With
+        `preprocessing="online"` they go on too. `stream.form.encode(frame)` gives the features alone, of
+        rows whose label is not known yet, and `stream.form` can be pickled beside a saved model.
+
+        >>> import pandas as pd
+        >>> people = pd.DataFrame({"age": [30, 50, 40], "sex": ["f", "m", "f"], "hired": ["no", "yes", "yes"]})
+        >>> stream = Stream.from_dataframe(people, label="hired", group="sex")
+        >>> stream.more(pd.DataFrame({"age": [45], "sex": ["m"], "hired": ["no"]})).features
+        array([[0.5, 0. , 1. ]], dtype=float32)
+        """
+        if self.form is None:
+            raise ValueError(f"{self.name} does not come from a table")
+        options = {"categorical": self.form.categories, "on_empty_cells": on_empty_cells}
+        if isinstance(source, pd.DataFrame):
+            table, name = Table.of_frame(source, "the data frame", **options), "data frame"
+        else:
+            table, name = Table.of_csv(source, separator=separator, empty=empty, **options), str(source)
+        return Stream(**rows_like(table, self.form), name=name)
+
     @property
     def num_features(self):
         return self.features.shape[1]
@@ -125,7 +148,8 @@ class Stream:
             rows = slice(rows, rows + 1 or None)
         return Stream(self.features[rows], self.labels[rows], self.groups[rows], name=self.name,
                       feature_names=self.feature_names, label_names=self.label_names,
-                      group_names=self.group_names, report=self.report, reorderable=self.reorderable)
+                      group_names=self.group_names, report=self.report, reorderable=self.reorderable,
+                      form=self.form)
 
     def shuffled(self, seed=0):
         """The rows in a random order; the same seed gives the same order."""

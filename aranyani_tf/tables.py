@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from aranyani_tf.arguments import require_choice
+from aranyani_tf.rows import LARGEST
 
 PIECE = 16_384  # rows
-LARGEST = 1e18  # of a number: its square must fit into the float32 in which the model computes
 
 
 class Table:

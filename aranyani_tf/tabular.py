@@ -13,7 +13,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from aranyani_tf.preprocessing import TableEncoder
-from aranyani_tf.tables import names
+from aranyani_tf.tables import Table, names
 
 IN_MEMORY = 2**30  # bytes of features
 
@@ -46,7 +46,9 @@ class Codes:
 
     def encode(self, piece):
         codes = pd.Index(self.values).get_indexer(piece[self.column])
-        assert (codes >= 0).all(), f"{self.role} column {self.column!r} changed while it was read"
+        if (codes < 0).any():
+            raise ValueError(f"{self.role} column {self.column!r} has the new value "
+                             f"{piece[self.column].iloc[int(np.argmin(codes))]!r}; known are {', '.join(self.names[:8])}")
         return codes
 
     @property
@@ -55,53 +57,98 @@ class Codes:
                      for value in self.values)
 
 
-def rows_of_table(table, *, label, group, preprocessing, exclude, drop_group, scale, num_labels, num_groups,
-                  max_categories):
-    """Keyword arguments of a `Stream`; its `from_dataframe` explains these."""
-    label, group, exclude = str(label), str(group), names(exclude)
-    table.require([label, group, *exclude])
-    if label == group:
-        raise ValueError(f"label and group are both column {label!r}")
-    left_out = {label, *exclude, *([group] if drop_group else [])}
-    columns = [name for name in table.columns if name not in left_out]
-    if not columns:
-        raise ValueError(f"{table.source} has no column left for the features")
-    encoder = TableEncoder(preprocessing, columns=columns, categories=table.categories, scale=scale,
-                           max_categories=max_categories)
-    groups = Codes("group", group, num_groups)
-    labels = None if num_labels == 1 else Codes("label", label, num_labels)
-    if labels is None and label in table.categories:
-        raise ValueError(f"label column {label!r} must hold numbers for regression (num_labels=1)")
-    used = list(dict.fromkeys([*columns, group, label]))
+class TableForm:
+    """How the columns of a table become labels, groups and features, and so do further rows.
 
-    num_rows = 0
-    for piece in with_progress(table.pieces(used), f"looking through {table.source}"):
-        num_rows += len(piece)
-        encoder.observe(piece)
-        for codes in filter(None, (labels, groups)):
-            codes.observe(piece)
+    It holds no rows, and can be pickled beside a saved model. `Stream.from_dataframe` explains the arguments.
+    """
+
+    def __init__(self, table, *, label, group, preprocessing, exclude, drop_group, scale, num_labels, num_groups,
+                 max_categories):
+        label, group, exclude = str(label), str(group), names(exclude)
+        table.require([label, group, *exclude])
+        if label == group:
+            raise ValueError(f"label and group are both column {label!r}")
+        left_out = {label, *exclude, *([group] if drop_group else [])}
+        columns = [name for name in table.columns if name not in left_out]
+        if not columns:
+            raise ValueError(f"{table.source} has no column left for the features")
+        self.encoder = TableEncoder(preprocessing, columns=columns, categories=table.categories, scale=scale,
+                                    max_categories=max_categories)
+        self.label, self.group = label, group
+        self.groups = Codes("group", group, num_groups)
+        self.labels = None if num_labels == 1 else Codes("label", label, num_labels)
+        if self.labels is None and label in table.categories:
+            raise ValueError(f"label column {label!r} must hold numbers for regression (num_labels=1)")
+        self.used = list(dict.fromkeys([*columns, group, label]))
+        self.categories = [name for name in self.used if name in table.categories]
+
+    def learn(self, table):
+        """The first pass: which labels, groups, categories and scales there are. Gives the number of rows."""
+        num_rows = 0
+        for piece in with_progress(table.pieces(self.used), f"looking through {table.source}"):
+            num_rows += len(piece)
+            self.encoder.observe(piece)
+            for codes in filter(None, (self.labels, self.groups)):
+                codes.observe(piece)
+        if num_rows:
+            self.encoder.settle()
+            for codes in filter(None, (self.labels, self.groups)):
+                codes.settle()
+        return num_rows
+
+    def require_same_kinds(self, table, columns):
+        """Raises unless these columns are there, and hold numbers and categories as they did before."""
+        table.require(columns)
+        for name in columns:
+            if name in table.categories and name not in self.categories:
+                raise ValueError(f"column {name!r} of {table.source} holds texts, where it held numbers before")
+
+    def encode(self, frame):
+        """Features (row, feature) of further rows; neither label nor group is needed."""
+        table = Table.of_frame(frame, "the data frame",
+                               categorical=[name for name in self.categories if name in self.encoder.columns])
+        self.require_same_kinds(table, self.encoder.columns)
+        return np.concatenate([self.encoder.encode(piece) for piece in table.pieces(self.encoder.columns)])
+
+    def rows(self, table, num_rows):
+        """The second pass: keyword arguments of a `Stream`."""
+        rows = {"features": empty_rows(num_rows, len(self.encoder.feature_names)),
+                "labels": np.empty(num_rows, "float32" if self.labels is None else "int32"),
+                "groups": np.empty(num_rows, "int32")}
+        start = 0
+        for piece in with_progress(table.pieces(self.used), f"reading {table.source}", num_rows):
+            here = slice(start, start + len(piece))
+            rows["features"][here] = self.encoder.encode(piece)
+            rows["labels"][here] = piece[self.label] if self.labels is None else self.labels.encode(piece)
+            rows["groups"][here] = self.groups.encode(piece)
+            start += len(piece)
+        return rows | {"feature_names": self.encoder.feature_names, "group_names": self.groups.names,
+                       "label_names": self.labels and self.labels.names,
+                       "reorderable": self.encoder.preprocessing != "online", "report": report(table, self),
+                       "form": self}
+
+
+def rows_of_table(table, **options):
+    """Keyword arguments of a `Stream`, from a table that has not been seen before."""
+    form = TableForm(table, **options)
+    return form.rows(table, require_rows(table, form.learn(table)))
+
+
+def rows_like(table, form):
+    """Keyword arguments of a `Stream`, from more rows of a table that is known."""
+    form.require_same_kinds(table, form.used)
+    return form.rows(table, require_rows(table, sum(map(len, table.pieces(form.used)))))
+
+
+def require_rows(table, num_rows):
+    """Tells of rows that were left out, and raises if that was all of them."""
     if num_rows == 0:
         raise ValueError(f"every row of {table.source} has an empty cell")
     if table.num_skipped:
         warnings.warn(f"left out {table.num_skipped:,} rows of {table.source} with an empty cell; {num_rows:,} remain",
-                      stacklevel=3)
-    encoder.settle()
-    for codes in filter(None, (labels, groups)):
-        codes.settle()
-
-    rows = {"features": empty_rows(num_rows, len(encoder.feature_names)),
-            "labels": np.empty(num_rows, "float32" if labels is None else "int32"),
-            "groups": np.empty(num_rows, "int32")}
-    start = 0
-    for piece in with_progress(table.pieces(used), f"reading {table.source}", num_rows):
-        here = slice(start, start + len(piece))
-        rows["features"][here] = encoder.encode(piece)
-        rows["labels"][here] = piece[label] if labels is None else labels.encode(piece)
-        rows["groups"][here] = groups.encode(piece)
-        start += len(piece)
-    return rows | {"feature_names": encoder.feature_names, "group_names": groups.names,
-                   "label_names": labels and labels.names, "reorderable": preprocessing != "online",
-                   "report": report(table, encoder, label, group, labels, groups)}
+                      stacklevel=4)
+    return num_rows
 
 
 def with_progress(pieces, what, num_rows=None):
@@ -120,8 +167,10 @@ def empty_rows(num_rows, num_features):
     return np.memmap(tempfile.TemporaryFile(), "float32", "w+", shape=shape)
 
 
-def report(table, encoder, label, group, labels, groups):
+def report(table, form):
     """What was done with each column: a frame to print."""
+    encoder, label, group, labels, groups = form.encoder, form.label, form.group, form.labels, form.groups
+
     def describe(name):
         if name == label:
             return "label", *((" / ".join(labels.names), "codes") if labels else ("numbers", "as they are"))

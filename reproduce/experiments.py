@@ -33,6 +33,7 @@ RULES = {
 ORDERS = ("file", "majority_first", "minority_first", "drift")
 TABULAR = ("adult", "census", "compas")
 CELEBA_ROWS = 202_599
+COMPILING = 4  # seconds
 FIRST_COLUMNS = ["dataset", "preprocessing", "method", "rule", "fairness_weight", "seed", "step", "accuracy",
                  "demographic_parity", "late_accuracy", "late_demographic_parity", "window_demographic_parity"]
 # Fields that become columns of their own, behind those.
@@ -95,14 +96,11 @@ class Experiment:
 
     @property
     def cost(self):
-        """Rows times models times the method's cost: about how long it takes."""
-        stream = self.stream()
-        if METHODS[self.method].learner:
-            size = max(stream.num_features / 14, 1)
-        else:
-            size = max(self.num_trees * 2**self.height * (stream.num_features + 100) / (48 * 140), 1)
+        """About how many seconds it takes on one core: some to compile, then the same for every row and model."""
+        stream, method = self.stream(), METHODS[self.method]
+        size = stream.num_features * (1 if method.learner else self.num_trees * 2**self.height)
         models = len(self.fairness_weights) * len(self.seeds)
-        return int(len(stream) * models * size * METHODS[self.method].cost)
+        return COMPILING * (method.learner is None) + 1e-9 * method.nanoseconds * size * len(stream) * models
 
     @property
     def key(self):

@@ -25,7 +25,7 @@ def draw(records):
         plots.finish_trade_off(left, "Adult: the penalty")
         fractions = sorted(compas["fraction"].unique())
         for fraction, color in zip(fractions, plots.shades(len(fractions)), strict=True):
-            plots.trade_off(center, compas, method="aranyani", fraction=fraction, every_run=False,
+            plots.trade_off(center, compas, method="aranyani", fraction=fraction, crowded=True,
                             style={"color": color}, label=f"{100 * fraction:g} % of the rows")
         plots.finish_trade_off(center, "COMPAS: less data")
         plots.trade_off(right, adult, method="aranyani")

@@ -39,7 +39,7 @@ def draw(records):
         colors = matplotlib.colormaps["viridis_r"](np.linspace(0.1, 1, len(steps)))
         for step, color in zip(steps, colors, strict=True):
             plots.trade_off(right, plots.select(whole, step=step), method="aranyani", label=f"after {step:,}",
-                            style={"color": color, "marker": "o"})
+                            crowded=True, style={"color": color, "marker": "o"})
         plots.majority_line(right, plots.last_records(whole))
         plots.finish_trade_off(right, "Adult: the trade-off so far")
         right.legend(fontsize=8)

@@ -19,7 +19,8 @@ class Method:
         settings: function of (stream, height), gives settings of the model.
         alone: the model is trained by itself, and timed beside a plain Aranyani.
         own_settings: names of settings that a plain Aranyani does not have.
-        cost: rough time per sample, for the progress bar; Aranyani's is 1.
+        nanoseconds: rough time per sample and weight, or per sample and feature of a `learner`: for the progress
+            bar, and for the order in which experiments are run.
     """
 
     settings: Callable = lambda stream, height: {}
@@ -27,41 +28,41 @@ class Method:
     learner: Callable | None = None
     alone: bool = False
     own_settings: tuple = ()
-    cost: int = 1
+    nanoseconds: int = 3
 
 
-def constrained(level, cost=2):
-    return Method(lambda stream, height: {"constraint": level}, cost=cost)
+def constrained(level, nanoseconds=6):
+    return Method(lambda stream, height: {"constraint": level}, nanoseconds=nanoseconds)
 
 
 def mlp(level):
     return Method(lambda stream, height: {
         "constraint": level,
-        "predictor": lambda seed: perceptron(stream.num_features, hidden=2**height - 1, seed=seed)}, cost=2)
+        "predictor": lambda seed: perceptron(stream.num_features, hidden=2**height - 1, seed=seed)})
 
 
-def river(learner, cost=80):
-    return Method(learner=learner, cost=cost)
+def river(learner, nanoseconds=16_000):
+    return Method(learner=learner, nanoseconds=nanoseconds)
 
 
-def reservoir(capacity, cost):
+def reservoir(capacity, nanoseconds):
     return Method(lambda stream, height: {"capacity": capacity or len(stream)}, Reservoir, alone=True,
-                  own_settings=("capacity",), cost=cost)
+                  own_settings=("capacity",), nanoseconds=nanoseconds)
 
 
 METHODS = {
     "aranyani": Method(),
-    "leaf": constrained("leaf", cost=4),
+    "leaf": constrained("leaf", nanoseconds=10),
     "output": constrained("output"),
     "mlp": mlp("output"),
     "leaf_released": constrained("summed_output"),  # without a fairness gradient
     "mlp_released": mlp("summed_output"),
-    "fermi_forest": Method(model=Fermi, cost=2),
+    "fermi_forest": Method(model=Fermi),
     "fermi_linear": Method(lambda stream, height: {"predictor": lambda seed: linear(stream.num_features)}, Fermi),
-    "reservoir": reservoir(None, cost=700),  # keeps every sample
-    "reservoir_500": reservoir(500, cost=40),  # of each group
-    "ht": river(lambda seed: hoeffding_tree()),
-    "aht": river(lambda seed: adaptive_hoeffding_tree(seed=seed), cost=160),
+    "reservoir": reservoir(None, nanoseconds=4_500),  # keeps every sample
+    "reservoir_500": reservoir(500, nanoseconds=600),  # of each group
+    "ht": river(lambda seed: hoeffding_tree(), nanoseconds=9_000),
+    "aht": river(lambda seed: adaptive_hoeffding_tree(seed=seed), nanoseconds=12_000),
     "faht": river(lambda seed: faht(leaf_prediction="nba")),
     "faht_majority_leaves": river(lambda seed: faht()),
     "faht_released": river(lambda seed: faht("released")),

@@ -63,10 +63,11 @@ def pareto_front(points):
 
 
 def trade_off(axes, frame, *, method, rule="released", gap="demographic_parity", filled=True, label=None, style=None,
-              every_run=True, **where):
+              crowded=False, **where):
     """Mean ± standard deviation for each λ, the Pareto front of the means, and every run a faint point.
 
-    `where` selects further settings; `decay=None` is the default, no forgetting.
+    `where` selects further settings; `decay=None` is the default, no forgetting. In a `crowded` panel the
+    points of the runs are left out, and the bars are fainter.
     """
     style = METHODS[method] | (style or {})
     runs = select(frame, method=method, rule=rule, **({"decay": None} | where))
@@ -75,12 +76,13 @@ def trade_off(axes, frame, *, method, rule="released", gap="demographic_parity",
     by_weight = runs.groupby("fairness_weight")[[gap, "accuracy"]]
     means, spreads = by_weight.mean(), by_weight.std().fillna(0)
     face = style["color"] if filled else "white"
-    if every_run:
+    if not crowded:
         axes.scatter(runs[gap], 100 * runs["accuracy"], marker=style["marker"], s=14, alpha=0.35, linewidths=0.6,
                      facecolors=face if filled else "none", edgecolors=style["color"], zorder=2)
-    axes.errorbar(means[gap], 100 * means["accuracy"], xerr=spreads[gap], yerr=100 * spreads["accuracy"],
-                  fmt=style["marker"], color=style["color"], markerfacecolor=face, markersize=8, elinewidth=0.8,
-                  capsize=0, linestyle="none", zorder=4, label=label or style["label"])
+    axes.errorbar(means[gap], 100 * means["accuracy"], xerr=spreads[gap], yerr=100 * spreads["accuracy"], fmt="none",
+                  ecolor=style["color"], elinewidth=0.8, alpha=0.25 if crowded else 0.7, zorder=2)
+    axes.plot(means[gap], 100 * means["accuracy"], marker=style["marker"], color=style["color"], markerfacecolor=face,
+              markersize=6 if crowded else 8, linestyle="none", zorder=4, label=label or style["label"])
     front = pareto_front(means.to_numpy())
     axes.plot(front[:, 0], 100 * front[:, 1], color=style["color"], linewidth=1.4,
               linestyle="-" if filled else "--", zorder=3)
@@ -133,7 +135,7 @@ def look_at_the_top(axes, frame):
     if len(hidden):
         axes.set_ylim(100 * floor, 100 * (best + 0.1 * (best - lowest)))
         names = ", ".join(METHODS[method]["label"] for method in hidden["method"].unique())
-        axes.annotate(f"{len(hidden)} runs of {names} below, down to {100 * hidden['accuracy'].min():.0f} %",
+        axes.annotate(f"{len(hidden)} {'run' if len(hidden) == 1 else 'runs'} of {names} below, down to {100 * hidden['accuracy'].min():.0f} %",
                       (0.02, 0.02), xycoords="axes fraction", fontsize=9, color="#444444", zorder=6,
                       bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5})
     return axes

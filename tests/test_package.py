@@ -11,7 +11,7 @@ import tensorflow as tf
 
 import aranyani_tf as ar
 
-ORDER = ["arguments", "files", "routing", "forest", "layout", "notions", "penalties", "learners", "statistics",
+ORDER = ["arguments", "files", "routing", "forest", "layout", "notions", "penalties", "learners", "keras_learner", "statistics",
          "constraints", "step", "loop", "gradient_record", "metrics", "rows", "chunks", "preprocessing", "tables",
          "tabular", "stream", "online", "model", "replicas", "records", "grove",
          "baselines", "tracking", "embeddings", "datasets"]

@@ -1,5 +1,7 @@
 """Tables of one's own: types, encodings, the report, orders, and what is refused."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -231,3 +233,37 @@ def test_times_are_refused_unless_left_out():
     with pytest.raises(ValueError, match=r"column 'born' .* holds times"):
         from_people(people)
     assert len(from_people(people, exclude=["born"])) == 6
+
+
+@pytest.mark.parametrize("preprocessing", ["one_hot", "standardized", "online"])
+def test_more_rows_are_encoded_as_the_first_ones_were(tmp_path, preprocessing):
+    """The second half as it would be, had the scales and codes of the first half been fixed by hand."""
+    first, rest = PEOPLE[:4], PEOPLE[[True, True, False, False, False, False]]
+    stream = from_people(first, preprocessing=preprocessing)
+    expected = stream.features[:2]
+    if preprocessing == "online":  # it goes on where it stood
+        expected = from_people(pd.concat([first, rest, rest]), preprocessing=preprocessing).features[4:]
+        found = np.concatenate([stream.more(rest).features, stream.form.encode(rest.drop(columns="hired"))])
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+        return
+    form = pickle.loads(pickle.dumps(stream.form))
+    np.testing.assert_array_equal(form.encode(rest[["city", "age", "sex"]]), expected)
+    for source in (rest, write(tmp_path / "rest.csv", rest)):
+        more = stream[:2].more(source)
+        np.testing.assert_array_equal(more.features, expected)
+        np.testing.assert_array_equal((more.labels, more.groups), (stream.labels[:2], stream.groups[:2]))
+        assert more.feature_names == stream.feature_names and more.label_names == ("no", "yes")
+
+
+@pytest.mark.parametrize(("change", "named"), [
+    ({"city": "Rome"}, "column 'city' has the new category 'Rome'"),
+    ({"hired": "maybe"}, "label column 'hired' has the new value 'maybe'; known are no, yes"),
+    ({"sex": "x"}, "'sex' has the new"), ({"age": "old"}, "column 'age' of .* holds texts, where it held numbers"),
+    ({"city": None}, "row 0: column 'city' of .* is empty")], ids=str)
+def test_more_rows_that_do_not_fit_are_named(change, named):
+    with pytest.raises(ValueError, match=named):
+        from_people().more(PEOPLE[:1].assign(**change))
+    with pytest.raises(ValueError, match="no column 'age'"):
+        from_people().more(PEOPLE.drop(columns="age"))
+    with pytest.raises(ValueError, match="does not come from a table"):
+        ar.datasets.load("synthetic", num_rows=10).more(PEOPLE)

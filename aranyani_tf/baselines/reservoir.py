@@ -102,7 +102,7 @@ class ReservoirStep(Step):
         return [sum_over_cells(coefficients[:, None, :], exact.gradients[0])]
 
     def penalty_of(self, memory, fairness_weight):
-        exact = self.exact_means(memory, self.learner.variables[0].value)
+        exact = self.exact_means(memory, self.learner.pack(self.learner.natural())[0])
         return super().penalty_of(exact, fairness_weight)
 
 
