@@ -82,8 +82,8 @@ class Chunks:
             self.pieces = lambda: rest
         shape = np.shape(first[0])
         if len(shape) != 2:
-            raise ValueError(f"the features of a batch must be (rows, features), got shape {shape}; a dataset of single "
-                             "rows has to be batched first: dataset.batch(1024)")
+            raise ValueError(f"the features of a batch must be (rows, features), got shape {shape}; a dataset of "
+                             "single rows has to be batched first: dataset.batch(1024)")
         return shape[1]
 
     @property

@@ -168,7 +168,7 @@ class Aranyani(OnlineModel):
             raise ValueError("the loss is cross-entropy (squared error for num_labels=1); leave it out")
         optimizer = keras.optimizers.get(keras.optimizers.Adam(2e-3) if optimizer is None else optimizer)
         if optimizer.use_ema:
-            raise ValueError("an optimizer with use_ema=True is not possible: it moves the forest's weights packed as one")
+            raise ValueError("use_ema=True is not possible: the optimizer sees the forest's weights packed as one")
         # Rows without a label have weight 0, so that every metric must be a weighted one.
         super().compile(optimizer=optimizer,
                         jit_compile=jit_compile,

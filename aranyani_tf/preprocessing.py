@@ -141,6 +141,6 @@ class TableEncoder:
     def codes_of(self, column):
         codes = pd.Index(self.codes[column.name]).get_indexer(column)
         if (codes < 0).any():
-            raise ValueError(f"column {column.name!r} has the new category {column.iloc[int(np.argmin(codes))]!r}, which "
-                             "no feature stands for; merge it with a known one, or use preprocessing='online'")
+            raise ValueError(f"column {column.name!r} has the new category {column.iloc[int(np.argmin(codes))]!r}, "
+                             "which no feature stands for; merge it with a known one, or use preprocessing='online'")
         return codes

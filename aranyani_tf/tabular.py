@@ -47,8 +47,9 @@ class Codes:
     def encode(self, piece):
         codes = pd.Index(self.values).get_indexer(piece[self.column])
         if (codes < 0).any():
-            raise ValueError(f"{self.role} column {self.column!r} has the new value "
-                             f"{piece[self.column].iloc[int(np.argmin(codes))]!r}; known are {', '.join(self.names[:8])}")
+            new = piece[self.column].iloc[int(np.argmin(codes))]
+            raise ValueError(f"{self.role} column {self.column!r} has the new value {new!r}; known are "
+                             f"{', '.join(self.names[:8])}")
         return codes
 
     @property

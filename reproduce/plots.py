@@ -135,7 +135,8 @@ def look_at_the_top(axes, frame):
     if len(hidden):
         axes.set_ylim(100 * floor, 100 * (best + 0.1 * (best - lowest)))
         names = ", ".join(METHODS[method]["label"] for method in hidden["method"].unique())
-        axes.annotate(f"{len(hidden)} {'run' if len(hidden) == 1 else 'runs'} of {names} below, down to {100 * hidden['accuracy'].min():.0f} %",
+        runs = f"{len(hidden)} {'run' if len(hidden) == 1 else 'runs'}"
+        axes.annotate(f"{runs} of {names} below, down to {100 * hidden['accuracy'].min():.0f} %",
                       (0.02, 0.02), xycoords="axes fraction", fontsize=9, color="#444444", zorder=6,
                       bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5})
     return axes

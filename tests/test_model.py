@@ -134,7 +134,8 @@ def test_a_stream_resumes_exactly_in_a_new_process(stream, tmp_path):
     {"constraint": "leaf", "notion": "equalized_odds", "num_groups": 3, "decay": 0.01},
     {"constraint": "output", "penalty": ar.L2(), "samples_per_step": 4, "wait_for_all_groups": True},
     {"notion": ar.EqualOpportunity(positive_label=0), "penalty": ar.Huber(0.1, linear_slope=1.0),
-     "activation": "smootherstep", "routing": "mask", "online": False, "samples_per_step": 4, "update_when": "predicted_positive"},
+     "activation": "smootherstep", "routing": "mask", "online": False, "samples_per_step": 4,
+     "update_when": "predicted_positive"},
 ], ids=["leaf", "output", "node"])
 def test_every_setting_comes_back_from_the_config(settings, stream, tmp_path):
     model = ar.Aranyani(**SMALL, **settings)

@@ -11,9 +11,9 @@ import tensorflow as tf
 
 import aranyani_tf as ar
 
-ORDER = ["arguments", "files", "routing", "forest", "layout", "notions", "penalties", "learners", "keras_learner", "statistics",
-         "constraints", "step", "loop", "gradient_record", "metrics", "rows", "chunks", "preprocessing", "tables",
-         "tabular", "stream", "online", "model", "replicas", "records", "grove",
+ORDER = ["arguments", "files", "routing", "forest", "layout", "notions", "penalties", "learners", "keras_learner",
+         "statistics", "constraints", "step", "loop", "gradient_record", "metrics", "rows", "chunks", "preprocessing",
+         "tables", "tabular", "stream", "online", "model", "replicas", "records", "grove",
          "baselines", "tracking", "embeddings", "datasets"]
 
 
