@@ -128,8 +128,8 @@ class Feed:
             bad, problem = self.rules.problems(*piece)
             if problem:
                 sentence = f"row {start + problem[0]:,}: {problem[1]}"
-                learned = f" (the {self.num_given:,} before it were learned)" if self.num_given else ""
-                self.rules.complain(sentence + learned)
+                used = f" (the first {self.num_given:,} rows have been used)" if self.num_given else ""
+                self.rules.complain(sentence + used)
                 first = first or sentence
             piece = self.rules.good_rows(bad, *piece)
             start += len(bad)

@@ -28,7 +28,7 @@ class KerasLearner:
         self.num_packed = len(self.variables)
 
     def gather(self):
-        if len(self.predictor.trainable_variables) != len(self.variables):
+        if list(map(id, self.predictor.trainable_variables)) != list(map(id, self.variables)):
             raise ValueError("the running means are those of the weights that learned so far: freeze parts of a "
                              "predictor before the model is built")
 

@@ -137,9 +137,9 @@ class Aranyani(OnlineModel):
         self.num_features = int(shape[-1])
         with tf.init_scope():  # the first call may be `predict`, which is compiled
             self.build_parts()
+            if self.compiled:
+                self.optimizer.build(self.learner.variables)
         self.built = True
-        if self.compiled:
-            self.optimizer.build(self.learner.variables)
 
     def build_parts(self):
         if self.forest is None:

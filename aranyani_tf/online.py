@@ -5,6 +5,7 @@ the check of the rows, and the metrics of the progress bar. What is learned from
 `learn_rows`, which a subclass has.
 """
 
+import functools
 import threading
 import warnings
 from types import SimpleNamespace
@@ -20,15 +21,25 @@ from aranyani_tf.rows import RowRules
 SIZES = (1, 64, 4096)  # of a compiled chunk in predict_then_learn: few sizes, few compilations
 
 
+def in_turn(method):
+    """Lets one thread at a time into the methods that are marked so."""
+    @functools.wraps(method)
+    def wait_then_run(self, *arguments, **kwargs):
+        with self.turn:
+            return method(self, *arguments, **kwargs)
+    return wait_then_run
+
+
 class OnlineModel(keras.Model):
-    """Base class of `Aranyani`. Threads that learn with one model take turns."""
+    """Base class of `Aranyani`. Threads that share a model take turns to learn and evaluate."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         # Compiled functions: one set for rows that are all complete, one for rows with gaps.
-        self.functions = SimpleNamespace(all_known=False, learn={}, train={})
+        self.functions = SimpleNamespace(all_known=False, size=None, learn={}, train={})
         self.turn = threading.RLock()
 
+    @in_turn
     def fit(self, x=None, y=None, batch_size=None, *, on_bad_rows=None, callbacks=None, **kwargs):
         """Learns from a stream, in order, and returns Keras's history.
 
@@ -55,7 +66,8 @@ class OnlineModel(keras.Model):
         callbacks = callbacks or []
         if self.record_gradients:
             self.gradient_record.prepare(feed.size // self.samples_per_step)
-            self.train_function, self.functions.train = None, {}  # it writes to the buffer of its own size
+            if self.functions.size != feed.size:  # a compiled function writes to the buffer of its own size
+                self.train_function, self.functions.train, self.functions.size = None, {}, feed.size
             recorder = keras.callbacks.LambdaCallback(
                 on_train_batch_end=lambda batch, logs: self.gradient_record.keep())
             callbacks = (callbacks if isinstance(callbacks, list) else [callbacks]) + [recorder]
@@ -63,12 +75,12 @@ class OnlineModel(keras.Model):
             validation = kwargs["validation_data"]
             validation = validation if isinstance(validation, tuple) else (validation,)
             kwargs["validation_data"] = self.feed(Chunks.of(*validation), on_bad_rows).dataset()
-        with self.turn:
-            self.set_all_known(chunks.all_known)
-            return self.with_clear_errors(
-                feed, lambda: super(OnlineModel, self).fit(
-                    feed.dataset(), shuffle=False, callbacks=callbacks, **kwargs))
+        self.set_all_known(chunks.all_known)
+        return self.with_clear_errors(
+            feed, lambda: super(OnlineModel, self).fit(
+                feed.dataset(), shuffle=False, callbacks=callbacks, **kwargs))
 
+    @in_turn
     def evaluate(self, x=None, y=None, batch_size=None, *, on_bad_rows=None, **kwargs):
         """The metrics on rows that are not learned from; x and y as in `fit`."""
         feed = self.feed(Chunks.of(x, y, size=batch_size), on_bad_rows)
@@ -138,6 +150,7 @@ class OnlineModel(keras.Model):
             self._compile_metrics.update_state(
                 tf.where(is_labelled(labels), labels, tf.zeros_like(labels)), outputs, known)
 
+    @in_turn
     def predict_then_learn(self, x, y, a, *, on_bad_rows=None):
         """Predicts each row, then learns from it, in order; one row or many.
 
@@ -145,9 +158,10 @@ class OnlineModel(keras.Model):
         takes the rows that are left, and a call with one row is a step.
 
         Args:
-            x, y, a: features (n, feature), labels (n,) and groups (n,); −1 where one is missing.
-            on_bad_rows: "raise"; or "skip", which learns nothing from a bad row, and says NaN if its features
-                are to blame. None is the model's own setting.
+            x, y, a: features (n, feature), labels (n,) and groups (n,); a label or group of −1 is missing, in
+                regression a label of NaN.
+            on_bad_rows: "raise"; or "skip", which learns nothing from a bad row, and says NaN about it. None is
+                the model's own setting.
 
         Returns:
             (n, label): what the model said about each row before it learned from that row.
@@ -162,16 +176,12 @@ class OnlineModel(keras.Model):
             sentence = f"row {problem[0]:,}: {problem[1]}"
             rules.complain(sentence)
             warnings.warn(f"skipped {bad.sum():,} of {len(bad):,} rows; the first: {sentence}", stacklevel=2)
-        missing = np.nan if self.num_labels == 1 else -1
-        labels, groups = np.where(bad, missing, labels), np.where(bad, -1, groups)  # teaches nothing
-        unclear = rules.bad_features(features)
         outputs = np.full((len(bad), self.num_labels), np.nan, self.compute_dtype)
-        with self.turn:
-            if not self.compiled:
-                self.compile()
-            self.build_for(rules.num_features)
-            if not unclear.all():
-                outputs[~unclear] = self.learn_arrays(*rules.good_rows(unclear, features, labels, groups))
+        if not self.compiled:
+            self.compile()
+        self.build_for(rules.num_features)
+        if not bad.all():
+            outputs[~bad] = self.learn_arrays(*rules.good_rows(bad, features, labels, groups))
         return outputs
 
     def learn_arrays(self, *rows):

@@ -10,7 +10,7 @@ import pandas as pd
 
 from aranyani_tf import metrics
 from aranyani_tf.arguments import require_whole
-from aranyani_tf.rows import is_no_code
+from aranyani_tf.rows import RowRules
 
 NUM_WINDOWS = 20
 
@@ -177,23 +177,24 @@ def learn_stream(learner, stream, *, checkpoints=None, chunk_size=1024, on_chunk
         on_chunk: called with the number of rows of each piece of work that is done.
     """
     num_labels = getattr(learner, "num_labels", stream.num_labels)
-    record = StreamRecord(len(stream), num_labels=num_labels, num_groups=stream.num_groups, checkpoints=checkpoints,
+    num_groups = getattr(learner, "num_groups", stream.num_groups)
+    rules = RowRules(stream.num_features, num_labels, num_groups, feature_names=stream.feature_names)
+    record = StreamRecord(len(stream), num_labels=num_labels, num_groups=num_groups, checkpoints=checkpoints,
                           positive_label=getattr(learner, "positive_label", 1))
     samples_per_step = getattr(learner, "samples_per_step", 1)
     chunk_size = max(chunk_size // samples_per_step, 1) * samples_per_step  # whole steps
     for start in range(0, len(stream), chunk_size):
         piece = stream[start : start + chunk_size]
         outputs = np.asarray(learner.predict_then_learn(piece.features, piece.labels, piece.groups))
-        skipped = np.isnan(outputs).any(axis=1)  # a bad row
-        labels = piece.labels if num_labels == 1 else codes_or_missing(piece.labels, num_labels)
-        labels = np.where(skipped, np.nan if num_labels == 1 else -1, labels)
-        groups = np.where(skipped, -1, codes_or_missing(piece.groups, stream.num_groups))
-        record.add(labels, groups, np.where(skipped[:, None], 0, outputs)[:, None])
+        bad, problem = rules.problems(*rules.convert(piece.features, piece.labels, piece.groups))
+        skipped = np.isnan(outputs).any(axis=1)
+        if (skipped & ~bad).any():
+            raise ValueError(f"row {start + int(np.argmax(skipped & ~bad)):,}: the learner said NaN; it has diverged")
+        if (bad & ~skipped).any():
+            rules.complain(f"row {start + problem[0]:,}: {problem[1]}")
+        labels = np.where(bad, np.nan if num_labels == 1 else -1, piece.labels)
+        groups, outputs = np.where(bad, -1, piece.groups), np.where(bad[:, None], 0, outputs)
+        record.add(labels if num_labels == 1 else labels.astype(np.int32), groups.astype(np.int32), outputs[:, None])
         if on_chunk:
             on_chunk(len(piece))
     return record.frame().drop(columns="model")
-
-
-def codes_or_missing(column, count):
-    """Whole numbers below `count`; −1 for anything else."""
-    return np.where(is_no_code(column, count), -1, column).astype(np.int32)

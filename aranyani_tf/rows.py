@@ -62,7 +62,7 @@ class RowRules:
 
     def problems(self, features, labels, groups):
         """A mask of bad rows, and (row, sentence) about the first of them, or None."""
-        bad_feature = self.bad_features(features)
+        bad_feature = ~(np.abs(features) < LARGEST).all(axis=1)
         bad_label = np.abs(labels) >= LARGEST if self.num_labels == 1 else is_no_code(labels, self.num_labels)
         bad_group = is_no_code(groups, self.num_groups)
         bad = bad_feature | bad_label | bad_group
@@ -82,10 +82,6 @@ class RowRules:
         """Raises, unless bad rows are to be skipped."""
         if self.on_bad_rows == "raise":
             raise ValueError(f"{sentence}. Mend the row, or pass on_bad_rows='skip'")
-
-    def bad_features(self, features):
-        """A mask of the rows about which nothing can be said."""
-        return ~(np.abs(features) < LARGEST).all(axis=1)
 
     def good_rows(self, bad, features, labels, groups):
         """The rows that are not bad, with the types that the training loop takes."""

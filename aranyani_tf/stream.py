@@ -34,8 +34,8 @@ class Stream:
     def __init__(self, features, labels, groups, *, name="stream", feature_names=None,
                  label_names=None, group_names=None, report=None, reorderable=True, form=None):
         self.features, self.labels, self.groups = as_rows(features, labels, groups)
-        if np.array_equal(self.groups, np.round(self.groups)):
-            self.groups = self.groups.astype(np.int32, copy=False)
+        if self.groups.dtype.kind == "f" and np.array_equal(self.groups, self.groups.astype(np.int32)):
+            self.groups = self.groups.astype(np.int32)
         self.name, self.report, self.reorderable, self.form = name, report, reorderable, form
         self.feature_names, self.label_names, self.group_names = (
             None if names is None else tuple(names)
@@ -106,8 +106,8 @@ class Stream:
         """Further rows of the same table, a data frame or a CSV file, encoded as these were.
 
         The scales and codes of this stream stay, so that a model which learned from it can go on. With
-        `preprocessing="online"` they go on too. `stream.form.encode(frame)` gives the features alone, of
-        rows whose label is not known yet, and `stream.form` can be pickled beside a saved model.
+        `preprocessing="online"` they go on too. `stream.form.encode(frame)` gives the features that rows
+        would have whose label is not known yet, and `stream.form` can be pickled beside a saved model.
 
         >>> import pandas as pd
         >>> people = pd.DataFrame({"age": [30, 50, 40], "sex": ["f", "m", "f"], "hired": ["no", "yes", "yes"]})

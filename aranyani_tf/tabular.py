@@ -5,6 +5,7 @@ there are, the second writes the rows. Memory holds one piece at a time, and the
 small; a large result lies in a temporary file.
 """
 
+import copy
 import tempfile
 import warnings
 
@@ -106,24 +107,27 @@ class TableForm:
                 raise ValueError(f"column {name!r} of {table.source} holds texts, where it held numbers before")
 
     def encode(self, frame):
-        """Features (row, feature) of further rows; neither label nor group is needed."""
+        """Features (row, feature) that further rows would have; only the columns of features are needed."""
         table = Table.of_frame(frame, "the data frame",
                                categorical=[name for name in self.categories if name in self.encoder.columns])
         self.require_same_kinds(table, self.encoder.columns)
-        return np.concatenate([self.encoder.encode(piece) for piece in table.pieces(self.encoder.columns)])
+        encoder = copy.deepcopy(self.encoder)  # an online one moves with the rows; these have not arrived yet
+        return np.concatenate([encoder.encode(piece) for piece in table.pieces(encoder.columns)])
 
     def rows(self, table, num_rows):
-        """The second pass: keyword arguments of a `Stream`."""
+        """The second pass: keyword arguments of a `Stream`. Nothing changes here if a row is refused."""
+        encoder = copy.deepcopy(self.encoder)
         rows = {"features": empty_rows(num_rows, len(self.encoder.feature_names)),
                 "labels": np.empty(num_rows, "float32" if self.labels is None else "int32"),
                 "groups": np.empty(num_rows, "int32")}
         start = 0
         for piece in with_progress(table.pieces(self.used), f"reading {table.source}", num_rows):
             here = slice(start, start + len(piece))
-            rows["features"][here] = self.encoder.encode(piece)
+            rows["features"][here] = encoder.encode(piece)
             rows["labels"][here] = piece[self.label] if self.labels is None else self.labels.encode(piece)
             rows["groups"][here] = self.groups.encode(piece)
             start += len(piece)
+        self.encoder = encoder
         return rows | {"feature_names": self.encoder.feature_names, "group_names": self.groups.names,
                        "label_names": self.labels and self.labels.names,
                        "reorderable": self.encoder.preprocessing != "online", "report": report(table, self),

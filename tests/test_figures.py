@@ -42,7 +42,7 @@ def check_records(name, frame):
     held_out = runs["held_out_accuracy"].notna() if "held_out_accuracy" in runs else False
     found = runs.assign(held_out=held_out).groupby([*settings, "held_out"], dropna=False)["step"].max()
     assert len(found) == expected_runs(name), name
-    assert found.isin([300, 270, 30, 75, 225]).all(), name  # all rows; 10 % held out; fractions of COMPAS
+    assert found.isin([300, 270, 30, 225]).all(), name  # all rows; 10 % held out; fractions of COMPAS
 
 
 def test_every_figure_from_start_to_end_in_a_tiny_mode(tmp_path, monkeypatch):

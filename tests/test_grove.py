@@ -51,11 +51,26 @@ def small_stream(num_rows=300, missing=False, **options):
     ({"encoder": encoder}, {"missing": True}),
 ], ids=lambda options: "-".join(options))
 def test_a_member_equals_the_single_model(settings, data):
+    check_members(settings, data, WEIGHTS, SEEDS)
+
+
+@pytest.mark.parametrize(("settings", "data"), [
+    ({"wait_for_all_groups": True, "record_gradients": True}, {"missing": True}),
+    ({"samples_per_step": 7}, {"missing": True}),
+    ({"constraint": "leaf"}, {}),
+    ({"predictor": perceptron}, {}),
+], ids=lambda options: "-".join(options))
+def test_a_lone_member_equals_the_single_model(settings, data):
+    """It is trained without the axis that several members have."""
+    check_members(settings, data, [0.3], [1])
+
+
+def check_members(settings, data, weights, seeds):
     stream = small_stream(**data)
-    grove = ar.Grove(RELEASED | settings, fairness_weights=WEIGHTS, seeds=SEEDS)
+    grove = ar.Grove(RELEASED | settings, fairness_weights=weights, seeds=seeds)
     records = grove.fit(stream, chunk_size=128, verbose=0)
-    for weight in WEIGHTS:
-        for seed in SEEDS:
+    for weight in weights:
+        for seed in seeds:
             made = {name: part(seed) for name, part in settings.items() if name in ("predictor", "encoder")}
             single = ar.Aranyani(**(RELEASED | settings | made), fairness_weight=weight, seed=seed)
             history = single.fit(stream, verbose=0).history
@@ -95,11 +110,12 @@ def test_regression_members_equal_the_single_model():
         assert last[name] == pytest.approx(history[name][-1], rel=1e-3)
 
 
-def test_each_seed_may_have_an_order_of_its_own():
+@pytest.mark.parametrize("seeds", [SEEDS, [1]], ids=["several", "one"])
+def test_each_seed_may_have_an_order_of_its_own(seeds):
     stream = small_stream()
-    grove = ar.Grove(RELEASED, fairness_weights=[0.3], seeds=SEEDS)
+    grove = ar.Grove(RELEASED, fairness_weights=[0.3], seeds=seeds)
     records = grove.fit(stream, shuffle=True, chunk_size=100, verbose=0)
-    for seed in SEEDS:
+    for seed in seeds:
         single = ar.Aranyani(**RELEASED, fairness_weight=0.3, seed=seed)
         history = single.fit(stream.shuffled(seed), verbose=0).history
         np.testing.assert_allclose(grove.model(0.3, seed).forest.node_kernel, single.forest.node_kernel, atol=2e-4)

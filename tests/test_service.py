@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import threading
-import warnings
+from types import SimpleNamespace
 
 import keras
 import numpy as np
@@ -11,6 +11,7 @@ import pytest
 import tensorflow as tf
 
 import aranyani_tf as ar
+from aranyani_tf.baselines.hoeffding import hoeffding_tree
 from aranyani_tf.records import learn_stream
 
 SMALL = {"num_trees": 2, "height": 2, "seed": 0}
@@ -34,6 +35,7 @@ def trained(**settings):
 def test_predict_may_be_the_first_call():
     x, y, a = rows()
     first, second = ar.Aranyani(**SMALL), ar.Aranyani(**SMALL)
+    first.compile()
     said = first.predict(x, verbose=0)
     np.testing.assert_array_equal(second(x), said)
     np.testing.assert_array_equal(first.predict_then_learn(x, y, a), second.predict_then_learn(x, y, a))
@@ -44,11 +46,21 @@ def test_a_bad_row_alone_is_skipped_without_an_error_and_teaches_nothing():
     model = trained(on_bad_rows="skip")
     before = weights(model)
     x = rows(1)[0]
-    assert np.isnan(model.predict_then_learn(x * np.nan, [0], [0])).all()
-    expected = model.predict(x, verbose=0)
-    for label, group in ((7, 0), (0, 7), (0.5, 0), (0, np.nan)):
-        np.testing.assert_allclose(model.predict_then_learn(x, [label], [group]), expected, rtol=1e-6)
+    for factor, label, group in ((np.nan, 0, 0), (1, 7, 0), (1, 0, 7), (1, 0.5, 0), (1, 0, np.nan)):
+        assert np.isnan(model.predict_then_learn(factor * x, [label], [group])).all()
     assert weights(model) == before
+
+
+@pytest.mark.filterwarnings("ignore:skipped")
+@pytest.mark.parametrize("samples_per_step", [1, 3])
+def test_skipping_learns_the_same_in_fit_and_in_calls(samples_per_step):
+    x, y, a = rows()
+    x[5], y[10], a[20] = np.nan, 7, 7
+    called, fitted = (ar.Aranyani(**SMALL, samples_per_step=samples_per_step, on_bad_rows="skip") for _ in range(2))
+    called.predict_then_learn(x, y, a)
+    fitted.fit({"features": x, "group": a}, y, verbose=0)
+    for ours, expected in zip(called.get_weights(), fitted.get_weights(), strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=1e-5, atol=1e-7)
 
 
 def test_whole_numbers_that_do_not_fit_into_32_bits_are_not_wrapped():
@@ -59,6 +71,8 @@ def test_whole_numbers_that_do_not_fit_into_32_bits_are_not_wrapped():
     a[17] = 2**32 + 1
     with pytest.raises(ValueError, match="row 17: group is 4294967297"):
         trained().predict_then_learn(x, y, a)
+    with pytest.raises(ValueError, match="row 17: group is 4294967297"):
+        trained().fit(ar.Stream(x, y, a), verbose=0)
 
 
 def test_numbers_whose_square_overflows_are_refused():
@@ -77,7 +91,7 @@ def test_an_error_in_a_later_chunk_tells_what_was_learned():
     x[35, 0] = np.nan
     model = ar.Aranyani(**SMALL)
     dataset = tf.data.Dataset.from_tensor_slices(({"features": x, "group": a}, y)).batch(5)
-    with pytest.raises(ValueError, match=r"row 35: .*the 30 before it were learned"):
+    with pytest.raises(ValueError, match=r"row 35: .*the first 30 rows have been used"):
         model.fit(dataset, batch_size=10, verbose=0)
     assert int(model.statistics.cell_count.numpy().sum()) == 30
 
@@ -125,7 +139,6 @@ def test_threads_that_learn_take_turns():
     model = trained()
     x, y, a = rows(1)
     unknown = np.array([-1])  # such rows need another compiled program
-    model.predict_then_learn(x, unknown, a)
     before = int(model.statistics.cell_count.numpy().sum())
 
     def learn(labels):
@@ -173,17 +186,27 @@ def test_the_opportunity_that_is_reported_is_the_one_that_is_constrained():
 @pytest.mark.filterwarnings("ignore:skipped")
 def test_records_leave_skipped_rows_out_and_keep_whole_steps():
     x, y, a = rows(400)
-    bad = np.arange(0, 400, 4)
-    spoilt = x.copy()
-    spoilt[bad] = np.nan
+    spoilt = x.copy(), y + 0.0, a.copy()
+    spoilt[0][::4], spoilt[1][1::4], spoilt[2][2::4] = np.nan, 7, 7
     model, same = (ar.Aranyani(**SMALL, samples_per_step=3, on_bad_rows="skip") for _ in range(2))
-    found = learn_stream(model, ar.Stream(spoilt, y + 0.0, a), chunk_size=400)
-    said = same.predict_then_learn(spoilt, y, a)
-    good = ~np.isnan(said).any(axis=1)
-    assert found["accuracy"].iloc[-1] == pytest.approx((said.argmax(axis=1) == y)[good].mean())
+    found = learn_stream(model, ar.Stream(*spoilt), chunk_size=400).iloc[-1]
+    said, good = same.predict_then_learn(*spoilt).argmax(axis=1), np.arange(400) % 4 == 3
+    assert found["accuracy"] == pytest.approx((said == y)[good].mean())
+    rates = [said[good & (a == group)].mean() for group in (0, 1)]
+    assert found["demographic_parity"] == pytest.approx(abs(rates[0] - rates[1]))
     pieces = learn_stream(ar.Aranyani(**SMALL, samples_per_step=3), ar.Stream(x, y, a), chunk_size=100)
     whole = learn_stream(ar.Aranyani(**SMALL, samples_per_step=3), ar.Stream(x, y, a), chunk_size=400)
     np.testing.assert_allclose(pieces, whole, rtol=1e-5, atol=1e-6)
+
+
+def test_records_do_not_hide_labels_that_a_learner_lacks_nor_one_that_diverged():
+    x, y, a = rows()
+    three = ar.Stream(x, np.where(np.arange(40) == 17, 2, y), a)
+    with pytest.raises(ValueError, match="row 17: label is 2"):
+        learn_stream(hoeffding_tree(), three)
+    diverged = SimpleNamespace(predict_then_learn=lambda x, y, a: np.full((len(x), 2), np.nan))
+    with pytest.raises(ValueError, match="row 0: the learner said NaN"):
+        learn_stream(diverged, ar.Stream(x, y, a))
 
 
 def test_everyday_keras_calls_that_make_no_sense_here_say_what_does():
@@ -226,5 +249,4 @@ def test_a_saved_baseline_is_loaded_with_nothing_but_the_package_imported(tmp_pa
     model.predict_then_learn(*rows())
     model.save(tmp_path / "fermi.keras")
     program = f"import aranyani_tf, keras; keras.saving.load_model({str(tmp_path / 'fermi.keras')!r})"
-    with warnings.catch_warnings():
-        subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)

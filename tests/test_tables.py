@@ -237,17 +237,24 @@ def test_times_are_refused_unless_left_out():
 
 @pytest.mark.parametrize("preprocessing", ["one_hot", "standardized", "online"])
 def test_more_rows_are_encoded_as_the_first_ones_were(tmp_path, preprocessing):
-    """The second half as it would be, had the scales and codes of the first half been fixed by hand."""
+    """Rows that were there before get the features that they had; other rows the same scale."""
     first, rest = PEOPLE[:4], PEOPLE[[True, True, False, False, False, False]]
     stream = from_people(first, preprocessing=preprocessing)
     expected = stream.features[:2]
     if preprocessing == "online":  # it goes on where it stood
         expected = from_people(pd.concat([first, rest, rest]), preprocessing=preprocessing).features[4:]
-        found = np.concatenate([stream.more(rest).features, stream.form.encode(rest.drop(columns="hired"))])
+        before = stream.form.encode(rest.drop(columns="hired"))  # says what they would have, and stays where it is
+        with pytest.raises(ValueError, match="maybe"):
+            stream.more(rest.assign(hired="maybe"))  # refused, so not counted either
+        np.testing.assert_array_equal(stream.more(rest).features, before)
+        found = np.concatenate([before, stream.form.encode(rest)])
         np.testing.assert_allclose(found, expected, rtol=1e-6)
         return
     form = pickle.loads(pickle.dumps(stream.form))
     np.testing.assert_array_equal(form.encode(rest[["city", "age", "sex"]]), expected)
+    ages = first["age"]
+    older = form.encode(rest.assign(age=99))[:, stream.feature_names.index("age")]
+    np.testing.assert_allclose(older, (99 - ages.mean()) / ages.std(), rtol=1e-6)
     for source in (rest, write(tmp_path / "rest.csv", rest)):
         more = stream[:2].more(source)
         np.testing.assert_array_equal(more.features, expected)
