@@ -63,7 +63,7 @@ def draw(records):
         heights = np.array(sorted(ends["height"].unique()))
         axes.plot(heights, offset + slope * heights, color="#444444", linestyle="--", label="linear fit")
         axes.set(xlabel="Height", ylabel="Norm at the end of the stream (W)", xticks=heights,
-                 title="The same: heights of one tree, λ = 0.1")
+                 title="One tree, λ = 0.1")
         axes.legend(fontsize=9)
     return figure
 
