@@ -34,8 +34,8 @@ class Stream:
     def __init__(self, features, labels, groups, *, name="stream", feature_names=None,
                  label_names=None, group_names=None, report=None, reorderable=True, form=None):
         self.features, self.labels, self.groups = as_rows(features, labels, groups)
-        if self.groups.dtype.kind == "f" and np.array_equal(self.groups, self.groups.astype(np.int32)):
-            self.groups = self.groups.astype(np.int32)
+        if (np.abs(self.groups) < 2**31).all() and np.array_equal(self.groups, np.round(self.groups)):
+            self.groups = self.groups.astype(np.int32, copy=False)
         self.name, self.report, self.reorderable, self.form = name, report, reorderable, form
         self.feature_names, self.label_names, self.group_names = (
             None if names is None else tuple(names)
