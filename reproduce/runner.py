@@ -38,15 +38,16 @@ def complete(name, experiments, *, results=RESULTS, fresh=False, processes=None,
     if fresh:
         for file in files.values():
             file.unlink(missing_ok=True)
-    costs = {experiment: experiment.cost for experiment in files}
     todo = [experiment for experiment in files if not files[experiment].is_file()]
-    # The longest first, so that no core is left alone with it at the end.
-    todo.sort(key=costs.get, reverse=True)
     if len(todo) < len(files):
         print(f"{name}: {len(files) - len(todo)} of {len(files)} experiments are done already; --fresh starts over")
+    if not todo:
+        return 0  # before any data is read
+    costs = {experiment: experiment.cost for experiment in files}
+    todo.sort(key=costs.get, reverse=True)  # the longest first, so that no core is left alone with it at the end
     with tqdm(total=sum(costs.values()), desc=name, bar_format="{desc}: {percentage:3.0f}%|{bar}| "
               "{elapsed}, {remaining} left", initial=sum(costs[each] for each in files if each not in todo),
-              mininterval=0.5 if sys.stderr.isatty() else 15, disable=not progress or not todo) as bar:
+              mininterval=0.5 if sys.stderr.isatty() else 15, disable=not progress) as bar:
         for experiment, frame in finished(todo, processes or os.cpu_count(), bar.update):
             with whole_file(files[experiment], "w") as file:
                 frame.to_csv(file, index=False, float_format="%.6g")
