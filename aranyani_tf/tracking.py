@@ -16,8 +16,8 @@ import pandas as pd
 
 PROJECT = "aranyani_tf"
 SETTINGS = ("dataset", "preprocessing", "method", "rule")
-FURTHER = ("preprocessing", "num_trees", "height", "decay", "notion", "update_when", "samples_per_step", "order",
-           "fraction", "held_out")  # told in a curve's name where they vary
+FURTHER = ("preprocessing", "num_trees", "height", "decay", "forget", "chance", "notion", "update_when",
+           "samples_per_step", "groups", "share", "order", "fraction", "held_out")  # told in a curve's name where they vary
 CURVES = ("accuracy", "demographic_parity")
 
 

@@ -6,7 +6,6 @@ An `Experiment` is one grid of λ and seeds over one stream; `runner.run_all` ru
 import hashlib
 import itertools
 import json
-import os
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import version
@@ -21,6 +20,7 @@ from aranyani_tf.baselines.majority import majority
 from aranyani_tf.records import learn_stream, log_spaced
 from methods import METHODS
 from race import Race
+from streams import load, stands_in_for, thinned
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
@@ -32,13 +32,12 @@ RULES = {
 }
 ORDERS = ("file", "majority_first", "minority_first", "drift")
 TABULAR = ("adult", "census", "compas")
-CELEBA_ROWS = 202_599
 COMPILING = 4  # seconds
 FIRST_COLUMNS = ["dataset", "preprocessing", "method", "rule", "fairness_weight", "seed", "step", "accuracy",
                  "demographic_parity", "late_accuracy", "late_demographic_parity", "window_demographic_parity"]
 # Fields that become columns of their own, behind those.
-FURTHER_COLUMNS = ("num_trees", "height", "decay", "notion", "update_when", "samples_per_step", "order", "fraction",
-                   "held_out")
+FURTHER_COLUMNS = ("num_trees", "height", "decay", "forget", "chance", "notion", "update_when", "samples_per_step",
+                   "groups", "share", "order", "fraction", "held_out")
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,10 @@ class Experiment:
         fairness_weights, seeds: the grid.
         num_trees, height: of the forest.
         decay: forgetting rate of the running means.
+        forget, chance: of `ar.Aranyani`.
         notion, update_when, samples_per_step: of `ar.Aranyani`.
+        groups: which of a dataset's groupings; None for its own, or its only one.
+        share: the share of the rows to which the smallest group is thinned, see `streams.thinned`; None for all rows.
         order: "file"; "majority_first" or "minority_first", see `Stream.adversarial`; "drift", see `synthetic`.
         fraction: the share of the rows that there are, from the first on.
         held_out: the share of the rows that is set aside, and looked at along the stream.
@@ -70,9 +72,13 @@ class Experiment:
     num_trees: int = 3
     height: int = 4
     decay: float | None = None
+    forget: str = "rows"
+    chance: float = 0.0
     notion: str = "demographic_parity"
     update_when: str = "always"
     samples_per_step: int = 1
+    groups: str | None = None
+    share: float | None = None
     order: str = "file"
     fraction: float = 1.0
     held_out: float = 0.0
@@ -88,8 +94,11 @@ class Experiment:
 
     def stream(self):
         if self.order == "drift":
-            return ar.datasets.load(self.dataset, num_rows=self.rows or 20_000, drift_at=0.5)
-        stream = load(self.dataset, self.preprocessing)[: self.rows]
+            stream = ar.datasets.load(self.dataset, num_rows=self.rows or 20_000, drift_at=0.5)
+        else:
+            stream = load(self.dataset, self.preprocessing, self.groups)[: self.rows]
+        if self.share is not None:
+            stream = thinned(stream, self.share)
         if self.order in ("majority_first", "minority_first"):
             stream = stream.adversarial(first=self.order.removesuffix("_first"))
         return stream.fraction(self.fraction)
@@ -113,7 +122,7 @@ class Experiment:
         stream = self.stream()
         records = self.learned(stream, METHODS[self.method], on_chunk)
         frames = [records.assign(method=self.method)]
-        plain = (self.method, self.rule, self.decay) == ("aranyani", "released", None)
+        plain = (self.method, self.rule, self.decay, self.chance) == ("aranyani", "released", None, 0.0)
         if plain and 0.0 in self.fairness_weights and not self.held_out:
             unfair = records[(records["fairness_weight"] == 0) & (records["step"] == len(stream))]
             frames.append(majority(unfair, stream).assign(method="majority"))
@@ -128,7 +137,9 @@ class Experiment:
         """The records of every λ and seed."""
         settings = {"num_trees": self.num_trees, "height": self.height, "decay": self.decay, **RULES[self.rule],
                     "notion": self.notion, "update_when": self.update_when, "samples_per_step": self.samples_per_step,
-                    "record_gradients": self.record_gradients}
+                    "record_gradients": self.record_gradients, "num_groups": stream.num_groups}
+        settings |= {name: getattr(self, name) for name, default in (("forget", "rows"), ("chance", 0.0))
+                     if getattr(self, name) != default}
         settings |= method.settings(stream, self.height)
         if method.learner:
             runs = [learn_stream(method.learner(seed), stream, checkpoints=self.checkpoints(stream), on_chunk=on_chunk)
@@ -159,31 +170,13 @@ def with_norms(records, norms):
     return records.merge(means, on=["fairness_weight", "seed", "step"])
 
 
-def stands_in_for(dataset, stream):
-    """The paper's dataset in whose place this one is, or None if it is the paper's own."""
-    if dataset == "wiki_toxicity":
-        return "civil_comments"
-    return "celeba" if dataset == "celeba" and len(stream) != CELEBA_ROWS else None
-
-
-@cache
-def load(dataset, preprocessing):
-    if dataset in TABULAR:
-        return ar.datasets.load(dataset, preprocessing=preprocessing)
-    if preprocessing != "released":
-        raise ValueError(f"{dataset} has only one preprocessing, its own; got {preprocessing!r}")
-    if dataset in ("celeba", "civil_comments"):  # CELEBA=FILE in the environment names another place than the cache
-        return ar.datasets.load(dataset, embeddings=os.environ.get(dataset.upper()) or None)
-    return ar.datasets.load(dataset)
-
-
 @cache
 def fingerprint():
     """A hash of the code that the numbers depend on, and of its libraries' versions."""
     found = hashlib.sha256("".join(map(version, ("tensorflow", "keras", "numpy", "pandas", "river"))).encode())
     here = Path(__file__).parent
     package = [path for path in (ROOT / "aranyani_tf").rglob("*.py") if path.name != "tracking.py"]
-    for path in sorted([*package, *(here / f"{name}.py" for name in ("experiments", "methods", "race"))]):
+    for path in sorted([*package, *(here / f"{name}.py" for name in ("experiments", "methods", "race", "streams"))]):
         found.update(path.read_bytes())
     return found.hexdigest()
 

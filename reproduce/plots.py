@@ -31,8 +31,8 @@ STYLE = {"font.size": 11, "axes.spines.top": False, "axes.spines.right": False, 
          "svg.hashsalt": "aranyani"}
 
 
-SETTINGS = ["dataset", "preprocessing", "method", "rule", "decay", "num_trees", "height", "notion", "update_when",
-            "samples_per_step", "order", "fraction", "held_out", "fairness_weight"]
+SETTINGS = ["dataset", "preprocessing", "groups", "share", "method", "rule", "decay", "forget", "chance", "num_trees",
+            "height", "notion", "update_when", "samples_per_step", "order", "fraction", "held_out", "fairness_weight"]
 
 
 def last_records(frame):

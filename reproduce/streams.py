@@ -1,0 +1,55 @@
+"""The streams of the experiments: by name, thinned where one group is to be small."""
+
+import inspect
+import os
+from functools import cache
+
+import numpy as np
+
+import aranyani_tf as ar
+from aranyani_tf.errors import ArgumentError
+
+CELEBA_ROWS = 202_599
+
+
+@cache
+def load(dataset, preprocessing="released", groups=None):
+    """`ar.datasets.load` with those of the options that the dataset has; the others must be the default."""
+    takes = inspect.signature(ar.datasets.LOADERS[dataset]).parameters
+    options = {}
+    if "preprocessing" in takes:
+        options["preprocessing"] = preprocessing
+    elif preprocessing != "released":
+        raise ArgumentError(f"{dataset} has only one preprocessing, its own; got {preprocessing!r}")
+    if groups is not None:
+        if "groups" not in takes:
+            raise ArgumentError(f"{dataset} has only one grouping, its own; got groups={groups!r}")
+        options["groups"] = groups
+    if "embeddings" in takes:  # CELEBA=FILE in the environment names another place than the cache
+        options["embeddings"] = os.environ.get(dataset.upper()) or None
+    return ar.datasets.load(dataset, **options)
+
+
+def thinned(stream, share, seed=0):
+    """The stream in which the smallest group makes up `share` of the rows: others of its rows are dropped at random.
+
+    The rows that stay keep their order, and the same seed drops the same rows.
+    """
+    counts = np.bincount(stream.groups[stream.groups >= 0], minlength=stream.num_groups)
+    smallest = int(np.argmin(np.where(counts > 0, counts, len(stream) + 1)))
+    now = counts[smallest] / len(stream)
+    if not 0 < share <= now:
+        raise ArgumentError(f"share must be above 0 and at most {now:.4g}, which the smallest group of {stream.name} has "
+                            f"already; got {share!r}")
+    own = np.flatnonzero(stream.groups == smallest)
+    wanted = max(round(share / (1 - share) * (len(stream) - len(own))), 1)
+    kept = np.ones(len(stream), bool)
+    kept[np.random.default_rng(seed).choice(own, len(own) - wanted, replace=False)] = False
+    return stream[kept]
+
+
+def stands_in_for(dataset, stream):
+    """The paper's dataset in whose place this one is, or None if it is the paper's own."""
+    if dataset == "wiki_toxicity":
+        return "civil_comments"
+    return "celeba" if dataset == "celeba" and len(stream) != CELEBA_ROWS else None
