@@ -16,8 +16,9 @@ import pandas as pd
 
 PROJECT = "aranyani_tf"
 SETTINGS = ("dataset", "preprocessing", "method", "rule")
+# Told in a curve's name where they vary.
 FURTHER = ("preprocessing", "num_trees", "height", "decay", "forget", "chance", "notion", "update_when",
-           "samples_per_step", "groups", "share", "order", "fraction", "held_out")  # told in a curve's name where they vary
+           "samples_per_step", "groups", "share", "order", "fraction", "held_out")
 CURVES = ("accuracy", "demographic_parity")
 
 

@@ -57,14 +57,14 @@ def test_a_run_killed_at_several_moments_ends_with_the_bytes_of_one_that_was_not
     for num_parts in (0, 1, 3):  # before the first experiment is done, after it, after three of four
         run = small_run(killed)
         begin = time.time()
-        while len(list(parts.glob("*.csv"))) < num_parts or (num_parts == 0 and time.time() < begin + 4):
+        while len(list(parts.glob("[!.]*.csv"))) < num_parts or (num_parts == 0 and time.time() < begin + 4):
             assert run.poll() is None
             time.sleep(0.01)
         os.kill(run.pid, signal.SIGKILL)
         run.wait()
         if (killed / "small.csv").exists():  # never half a file
             assert set(pd.read_csv(killed / "small.csv").groupby(["fairness_weight", "seed"])["step"].max()) == {800}
-    finished = {file: file.stat().st_mtime_ns for file in parts.glob("*.csv")}
+    finished = {file: file.stat().st_mtime_ns for file in parts.glob("[!.]*.csv")}
     assert finished
     assert small_run(killed).wait() == 0
     assert (killed / "small.csv").read_bytes() == (whole / "small.csv").read_bytes()
