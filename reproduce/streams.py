@@ -39,8 +39,8 @@ def thinned(stream, share, seed=0):
     smallest = int(np.argmin(np.where(counts > 0, counts, len(stream) + 1)))
     now = counts[smallest] / len(stream)
     if not 0 < share <= now:
-        raise ArgumentError(f"share must be above 0 and at most {now:.4g}, what the smallest group of {stream.name} has "
-                            f"now; got {share!r}")
+        raise ArgumentError(f"share must be above 0 and at most {now:.4g}, which the smallest group of {stream.name} "
+                            f"has now; got {share!r}")
     own = np.flatnonzero(stream.groups == smallest)
     wanted = max(round(share / (1 - share) * (len(stream) - len(own))), 1)
     kept = np.ones(len(stream), bool)

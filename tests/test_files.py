@@ -42,9 +42,14 @@ def test_a_killed_writer_leaves_the_old_file_and_the_next_one_removes_its_rest(t
 def test_an_error_while_writing_leaves_the_old_file_and_no_part(tmp_path):
     path = tmp_path / "numbers.csv"
     path.write_bytes(b"old")
-    with pytest.raises(KeyError), files.whole_file(path) as file:
-        file.write(b"half")
-        raise KeyError
+
+    def interrupted():
+        with files.whole_file(path) as file:
+            file.write(b"half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert [each.name for each in tmp_path.iterdir()] == ["numbers.csv"] and path.read_bytes() == b"old"
 
 
