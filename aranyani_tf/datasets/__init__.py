@@ -1,22 +1,26 @@
 """Streams by name."""
 
+from aranyani_tf.datasets.acs_employment import acs_employment
 from aranyani_tf.datasets.adult import adult
+from aranyani_tf.datasets.bank import bank
 from aranyani_tf.datasets.celeba import celeba
 from aranyani_tf.datasets.census import census
 from aranyani_tf.datasets.civil_comments import civil_comments
 from aranyani_tf.datasets.compas import compas
+from aranyani_tf.datasets.rate_jumps import rate_jumps
 from aranyani_tf.datasets.synthetic import synthetic
 from aranyani_tf.datasets.wiki_toxicity import wiki_toxicity
 
 LOADERS = {loader.__name__: loader for loader in
-           (adult, census, compas, celeba, civil_comments, wiki_toxicity, synthetic)}
+           (adult, census, compas, celeba, civil_comments, wiki_toxicity, bank, acs_employment, synthetic, rate_jumps)}
 
 
 def names():
     """The datasets that `load` knows.
 
     >>> names()
-    ['adult', 'celeba', 'census', 'civil_comments', 'compas', 'synthetic', 'wiki_toxicity']
+    ['acs_employment', 'adult', 'bank', 'celeba', 'census', 'civil_comments', 'compas', 'rate_jumps', 'synthetic',
+     'wiki_toxicity']
     """
     return sorted(LOADERS)
 

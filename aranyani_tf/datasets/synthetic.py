@@ -3,19 +3,22 @@
 import numpy as np
 
 from aranyani_tf.arguments import require_whole
+from aranyani_tf.errors import ArgumentError
 from aranyani_tf.stream import Stream
 
 
-def synthetic(num_rows=10_000, num_features=14, num_labels=2, num_groups=2, bias=1.0, seed=0, drift_at=None):
+def synthetic(num_rows=10_000, num_features=14, num_labels=2, num_groups=2, bias=1.0, seed=0, drift_at=None,
+              minority=None):
     """Rows whose label depends on features that also tell the groups apart.
 
     Every feature is normal; in the first half of them (at least one) the mean shifts with the
     group by up to `bias` standard deviations. The label is the largest of `num_labels` noisy linear
     scores, so a model that only minds accuracy treats the groups differently, and one can tell how
-    much fairness costs. The groups are of unequal size: group k has about twice the rows of k + 1.
+    much fairness costs. The groups are of unequal size: group k has about twice the rows of k + 1; with
+    `minority`, a share of the rows, the last group has that one, and the others share the rest evenly.
 
     With `drift_at`, a share of the stream, the shift turns round there: the group that had the higher
-    share of the last label then has the lower one.
+    share of the last label then has the lower one. `rate_jumps` is another stream that changes.
 
     >>> synthetic(num_rows=1000, seed=1)
     Stream('synthetic', 1,000 rows, 14 features, 2 labels, 2 groups)
@@ -23,11 +26,9 @@ def synthetic(num_rows=10_000, num_features=14, num_labels=2, num_groups=2, bias
     for name, value, least in (("num_rows", num_rows, 1), ("num_features", num_features, 1),
                                ("num_labels", num_labels, 2), ("num_groups", num_groups, 2)):
         require_whole(name, value, least)
-    if drift_at is not None and not 0 < drift_at < 1:
-        raise ValueError(f"drift_at must lie between 0 and 1, or be None; got {drift_at!r}")
+    require_share("drift_at", drift_at)
     random = np.random.default_rng(seed)
-    sizes = 0.5 ** np.arange(num_groups)
-    groups = random.choice(num_groups, size=num_rows, p=sizes / sizes.sum())
+    groups = random.choice(num_groups, size=num_rows, p=group_sizes(num_groups, minority))
     num_shifted = max(num_features // 2, 1)
     features = random.normal(size=(num_rows, num_features))
     turned = np.arange(num_rows) >= (1 if drift_at is None else drift_at) * num_rows
@@ -39,3 +40,17 @@ def synthetic(num_rows=10_000, num_features=14, num_labels=2, num_groups=2, bias
     return Stream(features.astype("float32"), scores.argmax(axis=1), groups, name="synthetic",
                   label_names=[str(label) for label in range(num_labels)],
                   group_names=[str(group) for group in range(num_groups)])
+
+
+def group_sizes(num_groups, minority):
+    """The groups' shares of the rows."""
+    require_share("minority", minority)
+    if minority is None:
+        sizes = 0.5 ** np.arange(num_groups)
+        return sizes / sizes.sum()
+    return np.array([(1 - minority) / (num_groups - 1)] * (num_groups - 1) + [minority])
+
+
+def require_share(name, value):
+    if value is not None and not 0 < value < 1:
+        raise ArgumentError(f"{name} must lie between 0 and 1, or be None; got {value!r}")
