@@ -1,6 +1,10 @@
 """Checks of arguments, with errors that name them."""
 
+import numbers
+
 import numpy as np
+
+from aranyani_tf.errors import ArgumentError
 
 
 def require_whole(name, value, low, high=None):
@@ -8,16 +12,50 @@ def require_whole(name, value, low, high=None):
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not whole or value < low or (high is not None and value > high):
         wanted = f"at least {low}" if high is None else f"from {low} to {high}"
-        raise ValueError(f"{name} must be a whole number {wanted}, got {value!r}")
+        raise ArgumentError(f"{name} must be a whole number {wanted}, got {value!r}")
+
+
+def require_number(name, value, low, high=None, *, above=False, below=False, dtype="float32"):
+    """Raises unless `value` is a finite number from `low` to `high`, of which the ends may be left out."""
+    real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    with np.errstate(over="ignore"):  # a number that is finite here may not be so in the model
+        finite = real and np.isfinite(np.dtype(dtype).type(value))
+    if not (finite and (value > low if above else value >= low)
+            and (high is None or (value < high if below else value <= high))):
+        wanted = f"{'above' if above else 'of at least'} {low}"
+        if high is not None:
+            wanted += f" and {'below' if below else 'at most'} {high}"
+        raise ArgumentError(f"{name} must be a finite number {wanted}, got {value!r}")
 
 
 def require_choice(name, value, choices):
     """Raises unless `value` is one of `choices`."""
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
+    if not isinstance(value, str) or value not in choices:
+        raise ArgumentError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
 
 
-def require_fairness_weight(value):
+def require_flags(**flags):
+    """Raises unless every value is True or False: the text "False" would count as true."""
+    for name, value in flags.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise ArgumentError(f"{name} must be True or False, got {value!r}")
+
+
+def require_seed(value):
+    """Raises unless `value` is a whole number of at least 0, or None for a new one each time."""
+    if value is not None:
+        require_whole("seed", value, 0)
+
+
+def require_object(name, value, methods, examples):
+    """Raises unless `value` is an object, not a class, that has these methods."""
+    if isinstance(value, type):
+        raise ArgumentError(f"{name} must be an object, got the class {value.__name__}; write {value.__name__}()")
+    if not all(callable(getattr(value, method, None)) for method in methods):
+        raise ArgumentError(f"{name} must be {examples} or an object with {' and '.join(f'{m}()' for m in methods)}; "
+                            f"got {value!r}")
+
+
+def require_fairness_weight(value, dtype="float32"):
     """Raises unless λ is a finite number of at least 0."""
-    if not (np.isfinite(value) and value >= 0):
-        raise ValueError(f"fairness_weight must be a finite number of at least 0, got {value!r}")
+    require_number("fairness_weight", value, 0, dtype=dtype)

@@ -6,9 +6,10 @@ gradients. With F_c the gap of contrast c and H the penalty, the fairness gradie
     λ Σ_c H′(F_c) Σ_cell contrast[c, cell]·E[∇quantity | cell]
         = Σ_cell coefficient[cell]·E[∇quantity | cell],
 
-so that each constraint needs two methods: `measure` takes a step's samples to the (weighted) sums
-that the running means absorb, `fairness_gradients` takes coefficients and mean gradients to a
-gradient for each weight. `shapes`, `pack` and `unpack` say how the means are stored.
+so that each constraint needs three methods: `values` gives the quantities of a step's samples,
+`gradients` the sums of their gradients, weighted by what each sample's share in its cell's mean is,
+and `fairness_gradients` takes coefficients and mean gradients to a gradient for each weight.
+`shapes`, `pack` and `unpack` say how the means are stored.
 
 Node and leaf quantities depend on a weight matrix only through the nodes' logits z, and only on a
 few of them. Each such pair (quantity, node) is a *column*, whose gradient is ∂quantity/∂z·xᵀ.
@@ -18,7 +19,10 @@ import tensorflow as tf
 
 from aranyani_tf import layout
 from aranyani_tf.arguments import require_choice
+from aranyani_tf.errors import ArgumentError
 from aranyani_tf.routing import leaf_jacobian
+
+MANY = 32  # cells or constraints, from which on one product is sooner compiled than its terms
 
 
 class NodeConstraint:
@@ -51,10 +55,13 @@ class NodeConstraint:
     def quantities(self, outputs, losses):
         return []
 
-    def measure(self, trace, shares):
-        """Σ_batch shares·(value, gradients): (cell, value), [(cell, input, column)]."""
-        decisions = trace.decisions * tf.constant(self.active, trace.decisions.dtype)
-        return share_out(shares, decisions), share_columns(trace, shares, trace.slopes)
+    def values(self, trace):
+        """(batch, value)."""
+        return trace.decisions * tf.constant(self.active, trace.decisions.dtype)
+
+    def gradients(self, trace, shares):
+        """Σ_batch shares·gradient: [(cell, input, column)]."""
+        return share_columns(trace, shares, trace.slopes)
 
     def fairness_gradients(self, coefficients, gradients):
         """(cell, value) and the mean gradients → the gradient of the matrix, (input, slot)."""
@@ -105,12 +112,14 @@ class LeafConstraint:
     def quantities(self, outputs, losses):
         return []
 
-    def measure(self, trace, shares):
+    def values(self, trace):
+        return layout.pack_nodes(trace.leaf_probabilities)
+
+    def gradients(self, trace, shares):
         decisions, slopes = (
             layout.unpack_nodes(part, *self.forest_shape) for part in (trace.decisions, trace.slopes))
         columns = self.pack_columns(leaf_jacobian(decisions, slopes, self.height))  # (batch, column)
-        leaves = layout.pack_nodes(trace.leaf_probabilities)
-        return share_out(shares, leaves), share_columns(trace, shares, layout.computed_once(columns))
+        return share_columns(trace, shares, layout.computed_once(columns))
 
     def fairness_gradients(self, coefficients, gradients):
         per_leaf = self.per_leaf(coefficients)[:, None]  # (cell, 1, tree, leaf)
@@ -157,9 +166,11 @@ class OutputConstraint:
     def quantities(self, outputs, losses):
         return [losses] if self.compares_loss else [outputs[:, column] for column in self.columns]
 
-    def measure(self, trace, shares):
-        values = tf.stack(trace.quantities, axis=1)  # (batch, quantity)
-        return share_out(shares, values), [share_out(shares, j) for j in trace.jacobians()]
+    def values(self, trace):
+        return tf.stack(trace.quantities, axis=1)  # (batch, quantity)
+
+    def gradients(self, trace, shares):
+        return [share_out(shares, jacobian) for jacobian in trace.jacobians()]
 
     def fairness_gradients(self, coefficients, gradients):
         num_cells, num_values = coefficients.shape
@@ -184,9 +195,8 @@ class SummedOutputConstraint(OutputConstraint):
     def quantities(self, outputs, losses):
         return [tf.reduce_sum(outputs, axis=-1) for _ in self.columns]
 
-    def measure(self, trace, shares):
-        values = tf.gather(trace.outputs, self.columns, axis=1)  # the gap itself is right
-        return share_out(shares, values), [share_out(shares, j) for j in trace.jacobians()]
+    def values(self, trace):
+        return tf.gather(trace.outputs, self.columns, axis=1)  # the gap itself is right
 
 
 def share_out(shares, per_sample):
@@ -202,14 +212,16 @@ def share_columns(trace, shares, columns):
 
 
 def sum_over_cells(coefficients, means):
-    """Σ_cell coefficient·mean, term by term: there are few cells, and so it fuses with its use."""
+    """Σ_cell coefficient·mean; a few cells term by term, so that it fuses with its use."""
+    if coefficients.shape[0] >= MANY:
+        return tf.reduce_sum(coefficients * means, axis=0)
     terms = [coefficients[cell] * means[cell] for cell in range(coefficients.shape[0])]
     return sum(terms[1:], terms[0])
 
 
 def require_decisions(notion, level):
     if notion.compares_loss:
-        raise ValueError(f"{type(notion).__name__} compares losses, which a {level} does not have: "
+        raise ArgumentError(f"{type(notion).__name__} compares losses, which a {level} does not have: "
                          "use constraint='output'")
 
 

@@ -8,7 +8,8 @@ import keras
 import tensorflow as tf
 
 from aranyani_tf import constraints, notions, penalties
-from aranyani_tf.arguments import require_choice, require_fairness_weight, require_whole
+from aranyani_tf.arguments import require_choice, require_fairness_weight, require_number, require_whole
+from aranyani_tf.errors import ArgumentError
 from aranyani_tf.forest import ObliqueForest, get_activation
 from aranyani_tf.gradient_record import GradientRecord
 from aranyani_tf.keras_learner import KerasLearner, output_width
@@ -49,7 +50,11 @@ class Aranyani(OnlineModel):
             are revealed only where label 1 was predicted.
         wait_for_all_groups: hold back updates until every group was seen (for λ > 0), as the
             authors' released code does.
-        decay: forgetting rate of the running means, e.g. 0.01; None is the plain mean.
+        decay: forgetting rate of the running means, e.g. 0.001; None is the plain mean.
+        forget: "rows": a cell forgets with each of its own samples, so that a small group's mean covers a
+            longer past than a large one's; "time": all cells forget with every sample.
+        chance: how many standard errors of a gap count as chance: it is that much shorter before the penalty
+            sees it, and a group of a few samples moves nothing. 0.0 is the paper's rule; 2.0 is a good choice.
         record_gradients: keep the norms of the gradients in `model.gradient_norms`.
         on_bad_rows: "raise" or "skip".
         seed: of the initial weights.
@@ -69,7 +74,7 @@ class Aranyani(OnlineModel):
                  notion="demographic_parity", constraint=None, penalty=None, num_groups=2,
                  activation="sigmoid", routing="levels", predictor=None, encoder=None,
                  samples_per_step=1, online=True, update_when="always", wait_for_all_groups=False,
-                 decay=None, record_gradients=False, on_bad_rows="raise", seed=None, **kwargs):
+                 decay=None, forget="rows", chance=0.0, record_gradients=False, on_bad_rows="raise", seed=None, **kwargs):
         super().__init__(**kwargs)
         if self.compute_dtype != self.variable_dtype:
             raise ValueError(f"mixed precision ({self.dtype_policy.name}) is not possible; use float32 or float64")
@@ -81,8 +86,12 @@ class Aranyani(OnlineModel):
         if not online and samples_per_step == 1:
             raise ValueError("online=False compares the groups within a step, which has one sample; pass "
                              "samples_per_step=100, say")
-        if decay is not None and not 0 < decay < 1:
-            raise ValueError(f"decay must be between 0 and 1, or None; got {decay!r}")
+        if decay is not None:
+            require_number("decay", decay, 0, 1, above=True, below=True)
+        require_choice("forget", forget, ("rows", "time"))
+        if forget == "time" and decay is None:
+            raise ArgumentError("forget='time' says how to forget, decay how fast: pass decay=0.001, say")
+        require_number("chance", chance, 0)
         if predictor is not None and encoder is not None:
             raise ValueError("give predictor=keras.Sequential([encoder, predictor]) instead of both")
         if update_when == "predicted_positive" and num_labels == 1:
@@ -99,7 +108,8 @@ class Aranyani(OnlineModel):
         self.num_groups, self.seed = num_groups, seed
         self.predictor, self.encoder = predictor, encoder
         self.samples_per_step, self.online = samples_per_step, online
-        self.update_when, self.wait_for_all_groups, self.decay = update_when, wait_for_all_groups, decay
+        self.update_when, self.wait_for_all_groups = update_when, wait_for_all_groups
+        self.decay, self.forget, self.chance = decay, forget, chance
         self.record_gradients, self.on_bad_rows = record_gradients, on_bad_rows
         self.forest = None if predictor is not None else ObliqueForest(
             num_trees, height, num_labels, activation, routing, seed, name="forest",
@@ -152,7 +162,7 @@ class Aranyani(OnlineModel):
             self.learner = ForestLearner(self.forest, self.encoder)
         self.statistics = CellStatistics(
             self.notion.num_cells(self.num_labels, self.num_groups), self.num_groups, self.make_constraint(width),
-            name="statistics", dtype=self.dtype_policy)
+            keep_squares=self.chance > 0, name="statistics", dtype=self.dtype_policy)
         self.statistics.build()
         self.gradient_record = GradientRecord(self.learner.names, self.compute_dtype)
 
@@ -197,8 +207,8 @@ class Aranyani(OnlineModel):
             learner=self.learner, constraint=self.statistics.constraint, notion=self.notion,
             penalty=self.penalty, num_labels=self.num_labels, num_groups=self.num_groups,
             online=self.online, update_when=self.update_when,
-            wait_for_all_groups=self.wait_for_all_groups, decay=self.decay,
-            record_gradients=self.record_gradients, all_known=self.functions.all_known)
+            wait_for_all_groups=self.wait_for_all_groups, decay=self.decay, forget=self.forget,
+            chance=self.chance, record_gradients=self.record_gradients, all_known=self.functions.all_known)
 
     def learn_rows(self, features, labels, groups, num_rows):
         """Walks the first `num_rows` rows and reports; returns the predictions (row, label)."""
@@ -222,7 +232,7 @@ class Aranyani(OnlineModel):
 
     def get_config(self):
         names = ("num_labels", "num_trees", "height", "fairness_weight", "num_groups", "routing",
-                 "samples_per_step", "online", "update_when", "wait_for_all_groups", "decay",
+                 "samples_per_step", "online", "update_when", "wait_for_all_groups", "decay", "forget", "chance",
                  "record_gradients", "on_bad_rows", "seed")
         parts = {name: keras.saving.serialize_keras_object(getattr(self, name))
                  for name in ("notion", "penalty", "predictor", "encoder")}

@@ -7,7 +7,11 @@ decision, say) and the mean of that quantity's gradient. Both means follow
 
 With `decay` the count forgets too, count ← (1 − decay)·count + 1, and the same second line is then
 an exponentially weighted mean with its bias corrected. So forgetting is one factor, not a second
-estimator.
+estimator. A cell may forget with its own rows ("rows"), or all cells with every row, whoever arrived
+("time"): then the means of a large and a small group cover the same stretch of the past.
+
+Where a gap has to be told from chance, a third mean is kept, that of the quantity's square; with
+the second it gives the variance.
 
 In float32 a running mean stops moving visibly after some ten million samples of a cell, since a
 single sample's share is then below the last digit; `decay` keeps it moving.
@@ -18,6 +22,8 @@ from typing import NamedTuple
 import keras
 import tensorflow as tf
 
+TINY = 1e-30  # a count that is none
+
 
 class Memory(NamedTuple):
     """The running means as tensors, in the layout of the training loop."""
@@ -26,15 +32,18 @@ class Memory(NamedTuple):
     group_count: tf.Tensor  # (group,)
     values: tf.Tensor  # (cell, value)
     gradients: tuple  # each (cell, …)
+    squares: tuple = ()  # the mean of the values' squares, (cell, value), if it is kept
 
-    def counted(self, membership, decay):
+    def counted(self, membership, decay, arrived=None):
         """Counts the step's samples and gives each its share in its cell's new mean.
 
         Several samples of a step are counted one after the other, so with decay a sample is
-        discounted once for each later sample of the same cell.
+        discounted once for each later sample that makes its cell forget.
 
         Args:
             membership: (batch, cell), 1 where the sample belongs to the cell.
+            arrived: (batch,), 1 for samples that make every cell forget; None if each cell forgets
+                with its own samples.
         Returns:
             cell counts (cell,) and shares (batch, cell).
         """
@@ -42,14 +51,15 @@ class Memory(NamedTuple):
         if decay is None:
             weights, kept = membership, 1.0
         else:
-            later = tf.cumsum(membership, axis=0, exclusive=True, reverse=True)
+            forgets = membership if arrived is None else tf.cast(arrived, membership.dtype)[:, None]
+            later = tf.cumsum(forgets, axis=0, exclusive=True, reverse=True)
             weights = membership * (1 - decay) ** later
-            kept = (1 - decay) ** tf.reduce_sum(membership, axis=0)
+            kept = (1 - decay) ** tf.reduce_sum(forgets, axis=0)
         count = kept * self.cell_count + tf.reduce_sum(weights, axis=0)
         return count, tf.cast(weights / tf.maximum(count, 1.0), self.values.dtype)
 
-    def blended(self, shares, values, gradients):
-        """The means after the step; `values` and `gradients` are sums weighted by the shares."""
+    def blended(self, shares, values, gradients, squares=()):
+        """The means after the step; the arguments are sums over its samples, weighted by the shares."""
         total = tf.reduce_sum(shares, axis=0)  # (cell,)
 
         def blend(mean, weighted_sum):
@@ -57,7 +67,24 @@ class Memory(NamedTuple):
             return mean + (weighted_sum - share * mean)
 
         return self._replace(
-            values=blend(self.values, values), gradients=tuple(map(blend, self.gradients, gradients)))
+            values=blend(self.values, values), gradients=tuple(map(blend, self.gradients, gradients)),
+            squares=tuple(map(blend, self.squares, squares)))
+
+    def deviations(self, contrasts):
+        """The standard error of each gap if the groups were alike, (constraint, value).
+
+        As in the z-test for two proportions: the variance is that of all samples of the contrast's cells
+        together, σ², and the gap's is σ²·Σ_cell contrast²/count. So a group of one sample has the error
+        that one sample has, not the 0 of its own spread. A count with decay is less than the number of
+        samples that it stands for, and cells of everybody share samples with a group's; both make the
+        error rather too large than too small.
+        """
+        (squares,), count = self.squares, tf.cast(self.cell_count, self.values.dtype)
+        counted = tf.constant(contrasts != 0, count.dtype) * count  # (constraint, cell)
+        share = (counted / tf.maximum(tf.reduce_sum(counted, axis=1, keepdims=True), TINY))[:, :, None]
+        mean, square = (tf.reduce_sum(share * each, axis=1) for each in (self.values, squares))  # (constraint, value)
+        spread = tf.reduce_sum(tf.constant(contrasts**2, count.dtype) / tf.maximum(count, TINY), axis=1)  # (constraint,)
+        return tf.sqrt(tf.maximum(square - mean**2, 0.0) * spread[:, None])
 
 
 class CellStatistics(keras.layers.Layer):
@@ -66,12 +93,14 @@ class CellStatistics(keras.layers.Layer):
     The weights have the shapes and names that the constraint gives them: for the node level
     `decision_mean` (cell, tree, node), `kernel_gradient_mean` (cell, tree, feature, node) and
     `bias_gradient_mean` (cell, tree, node), beside `cell_count` (cell,) and `group_count` (group,);
-    the last is counted only where `wait_for_all_groups` needs it.
+    the last is counted only where `wait_for_all_groups` needs it. With `keep_squares` the mean of the
+    decisions' squares is there too, as `square_mean`.
     """
 
-    def __init__(self, num_cells, num_groups, constraint, **kwargs):
+    def __init__(self, num_cells, num_groups, constraint, keep_squares=False, **kwargs):
         super().__init__(trainable=False, **kwargs)
         self.num_cells, self.num_groups, self.constraint = num_cells, num_groups, constraint
+        self.keep_squares = keep_squares
 
     def build(self):
         def zeros(name, shape, dtype=None):
@@ -84,12 +113,16 @@ class CellStatistics(keras.layers.Layer):
             zeros(name, (self.num_cells, *shape)) for name, shape in self.constraint.shapes().items()]
         for mean in self.means:
             setattr(self, mean.name, mean)
+        if self.keep_squares:  # in the layout of the loop, since nobody looks at it
+            values, *_ = self.constraint.pack([mean.value for mean in self.means])
+            self.square_mean = zeros("square_mean", values.shape)
         self.built = True
 
     def read(self):
         """The weights as a `Memory`."""
         values, *gradients = self.constraint.pack([mean.value for mean in self.means])
-        return Memory(self.cell_count.value, self.group_count.value, values, tuple(gradients))
+        squares = (self.square_mean.value,) if self.keep_squares else ()
+        return Memory(self.cell_count.value, self.group_count.value, values, tuple(gradients), squares)
 
     def write(self, memory):
         """Puts a `Memory` back into the weights."""
@@ -98,6 +131,8 @@ class CellStatistics(keras.layers.Layer):
         unpacked = self.constraint.unpack([memory.values, *memory.gradients])
         for mean, value in zip(self.means, unpacked, strict=True):
             mean.assign(value)
+        if self.keep_squares:
+            self.square_mean.assign(memory.squares[0])
 
     def reset(self):
         """Forgets everything that was seen."""

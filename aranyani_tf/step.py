@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from aranyani_tf.constraints import MANY, share_out
 from aranyani_tf.learners import is_labelled
 
 
@@ -38,6 +39,8 @@ class Step:
     update_when: str = "always"
     wait_for_all_groups: bool = False
     decay: float | None = None
+    forget: str = "rows"  # or "time"
+    chance: float = 0.0
     record_gradients: bool = False
     all_known: bool = False  # every sample has a label and a group: every step moves the weights
 
@@ -81,9 +84,16 @@ class Step:
             blank = tf.nest.map_structure(tf.zeros_like, memory)
             memory = blank._replace(group_count=memory.group_count)
         membership = self.membership(labels, groups, trace.outputs.dtype)
-        count, shares = memory.counted(membership, self.decay)
-        memory = memory.blended(shares, *self.constraint.measure(trace, shares))
+        count, shares = memory.counted(membership, self.decay, self.arrived(labels, groups))
+        values = self.constraint.values(trace)  # (batch, value)
+        memory = memory.blended(
+            shares, share_out(shares, values), self.constraint.gradients(trace, shares),
+            [share_out(shares, values**2)] if self.chance else [])
         return self.counted(memory._replace(cell_count=count), groups), membership
+
+    def arrived(self, labels, groups):
+        """(batch,), which samples make all cells forget; None if each cell forgets with its own."""
+        return None if self.forget == "rows" else is_labelled(labels) | (groups >= 0)
 
     def membership(self, labels, groups, dtype):
         """(batch, cell), 1 where a sample counts for a cell."""
@@ -107,10 +117,16 @@ class Step:
         return fairness_weight * tf.reduce_sum(self.penalty.value(self.gaps(memory)))
 
     def gaps(self, memory):
-        """F, (constraint, value); 0 for a contrast with a cell that nobody was in yet."""
+        """F, (constraint, value); 0 for a contrast with a cell that nobody was in yet.
+
+        With `chance` = z the gap is z standard errors shorter: what may be chance counts as none.
+        """
         contrasts = self.contrasts
         seen = tf.reduce_all((memory.cell_count > 0)[None, :] | (contrasts == 0), axis=1)
         gaps = combine(contrasts, memory.values)
+        if self.chance:
+            left = tf.abs(gaps) - self.chance * memory.deviations(contrasts)
+            gaps = tf.sign(gaps) * tf.maximum(left, 0.0)
         return tf.where(seen[:, None], gaps, tf.zeros_like(gaps))
 
     def update(self, memory, membership, labelled, fairness_weight):
@@ -142,7 +158,9 @@ def missing_label(labels):
 
 
 def combine(matrix, values):
-    """A small, sparse, constant matrix times (k, value), term by term so that it fuses."""
+    """A sparse, constant matrix times (k, value); a small one term by term, so that it fuses."""
+    if max(matrix.shape) >= MANY:
+        return tf.matmul(tf.constant(matrix, values.dtype), values)
     rows = []
     for row in matrix:
         terms = [float(row[k]) * values[k] for k in np.flatnonzero(row)]

@@ -27,7 +27,7 @@ def path(leaf, height):
 class Reference:
     def __init__(self, kernel, bias, leaf_logits, *, fairness_weight, notion="demographic_parity",
                  constraint="node", delta=0.01, linear_slope=None, num_groups=2, decay=None,
-                 samples_per_step=1, l2=False, learning_rate=LEARNING_RATE, update_when="always",
+                 forget="rows", chance=0.0, samples_per_step=1, l2=False, learning_rate=LEARNING_RATE, update_when="always",
                  wait_for_all_groups=False, online=True):
         self.weights = [np.array(w, "float64") for w in (kernel, bias, leaf_logits)]
         self.first = [np.zeros_like(w) for w in self.weights]
@@ -41,7 +41,8 @@ class Reference:
         self.num_groups, self.decay, self.samples_per_step = num_groups, decay, samples_per_step
         self.learning_rate, self.update_when = learning_rate, update_when
         self.wait, self.online = wait_for_all_groups, online
-        self.means = {}  # cell → (count, {quantity: mean}, {quantity: mean gradient})
+        self.forget, self.chance = forget, chance
+        self.means = {}  # cell → (count, {quantity: mean}, {quantity: mean gradient}, {quantity: mean square})
         self.groups_seen = set()
 
     # --- the forest ----------------------------------------------------------------------------
@@ -152,28 +153,38 @@ class Reference:
 
     def remember(self, x, y, a):
         cells = self.cells(y, a)
+        labelled = not (np.isnan(y) if self.num_labels == 1 else y < 0)
+        if self.forget == "time" and (labelled or a >= 0):
+            self.means = {cell: ((1 - self.decay) * count, *rest) for cell, (count, *rest) in self.means.items()}
         if not cells:
             return
         now = self.quantities(x, y)
         for cell in cells:
-            count, values, gradients = self.means.get(cell, (0.0, {}, {}))
-            count = (1.0 if self.decay is None else 1 - self.decay) * count + 1
+            count, values, gradients, squares = self.means.get(cell, (0.0, {}, {}, {}))
+            if self.forget == "rows" and self.decay is not None:
+                count *= 1 - self.decay
+            count += 1
             for name, (value, gradient) in now.items():
                 old, old_gradient = values.get(name, 0.0), gradients.get(name)
                 values[name] = old + (value - old) / count
+                squares[name] = squares.get(name, 0.0) + (value**2 - squares.get(name, 0.0)) / count
                 if old_gradient is None:
                     old_gradient = [np.zeros_like(g) for g in gradient]
                 gradients[name] = [o + (g - o) / count for o, g in zip(old_gradient, gradient, strict=True)]
-            self.means[cell] = count, values, gradients
+            self.means[cell] = count, values, gradients, squares
 
     def fairness_gradient(self):
         total = [np.zeros_like(w) for w in self.weights]
         for first, second in self.contrasts():
             if first not in self.means or second not in self.means:
                 continue
-            (_, v0, g0), (_, v1, g1) = self.means[first], self.means[second]
+            (c0, v0, g0, s0), (c1, v1, g1, s1) = self.means[first], self.means[second]
             for name in v0:
                 gap = v0[name] - v1[name]
+                everybody = (c0 * v0[name] + c1 * v1[name]) / (c0 + c1)
+                variance = (c0 * s0[name] + c1 * s1[name]) / (c0 + c1) - everybody**2
+                error = np.sqrt(max(variance, 0) * (1 / c0 + 1 / c1))
+                gap = np.sign(gap) * max(abs(gap) - self.chance * error, 0)
                 linear = abs(gap) >= self.delta and not self.l2
                 slope = self.slope * np.sign(gap) if linear else gap
                 for w, a, b in zip(total, g0[name], g1[name], strict=True):

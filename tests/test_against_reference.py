@@ -85,6 +85,14 @@ CASES = [
     {"wait_for_all_groups": True, "num_groups": 4},
     {"online": False, "samples_per_step": 10, "linear_slope": 1.0},
     {"routing": "mask"},
+    {"decay": 0.05, "forget": "time"},
+    {"decay": 0.05, "forget": "time", "chance": 1.0, "num_groups": 4, "missing": True, "linear_slope": 1.0},
+    {"decay": 0.02, "forget": "time", "samples_per_step": 10, "missing": True, "constraint": "output"},
+    {"chance": 2.0, "linear_slope": 1.0},
+    {"chance": 0.5, "constraint": "leaf", "notion": "equalized_odds"},
+    {"chance": 1.0, "constraint": "output", "num_labels": 3, "num_groups": 4, "missing": True},
+    {"chance": 1.0, "constraint": "output", "num_labels": 1, "linear_slope": 1.0},
+    {"chance": 1.0, "samples_per_step": 10, "online": False, "linear_slope": 1.0},
 ]
 
 

@@ -13,6 +13,7 @@ counted along the stream. Nothing else is remembered, so it works at any number 
 import keras
 import tensorflow as tf
 
+from aranyani_tf.errors import ArgumentError
 from aranyani_tf.model import Aranyani
 from aranyani_tf.notions import Notion
 from aranyani_tf.step import Step
@@ -50,7 +51,7 @@ class FermiStep(Step):
     def remember(self, memory, trace, labels, groups):
         """Counts the groups, and takes W a step up: ∇_W ψ = −2 W diag(ŷ) + 2 P_s^(−1/2) s ŷᵀ."""
         membership = self.membership(labels, groups, trace.outputs.dtype)  # (batch, group)
-        count, _ = memory.counted(membership, self.decay)
+        count, _ = memory.counted(membership, self.decay, self.arrived(labels, groups))
         memory = memory._replace(cell_count=count)
         known = tf.reduce_sum(membership, axis=1, keepdims=True)  # (batch, 1)
         share = known / tf.maximum(tf.reduce_sum(known), 1.0)  # a mean over the samples with a group
@@ -97,7 +98,9 @@ class Fermi(Aranyani):
     def __init__(self, *arguments, dependence_rate=0.001, radius=10.0, **settings):
         super().__init__(*arguments, **({"notion": EachGroup(), "constraint": "output"} | settings))
         if self.num_labels == 1:
-            raise ValueError("FERMI needs labels; num_labels=1 is regression")
+            raise ArgumentError("FERMI needs labels; num_labels=1 is regression")
+        if self.chance:
+            raise ArgumentError("chance has no effect on FERMI, which has no gaps")
         self.dependence_rate, self.radius = dependence_rate, radius
 
     def make_constraint(self, num_features):

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from aranyani_tf.arguments import require_whole
 from aranyani_tf.constraints import sum_over_cells
+from aranyani_tf.errors import ArgumentError
 from aranyani_tf.layout import with_constant
 from aranyani_tf.model import Aranyani
 from aranyani_tf.step import Step, combine
@@ -115,8 +116,9 @@ class Reservoir(Aranyani):
     def __init__(self, *arguments, capacity, **settings):
         require_whole("capacity", capacity, 1)
         super().__init__(*arguments, **settings)
-        if self.level != "node" or self.encoder is not None or not self.online or self.decay is not None:
-            raise ValueError("Reservoir is for the node level of a forest without encoder, online and without decay")
+        if self.level != "node" or self.encoder is not None or not self.online or self.decay is not None or self.chance:
+            raise ArgumentError("Reservoir is for the node level of a forest without encoder, online, and without "
+                                "decay or chance")
         self.capacity = capacity
 
     def make_constraint(self, num_features):
