@@ -6,17 +6,17 @@ An `Experiment` is one grid of λ and seeds over one stream; `runner.run_all` ru
 import hashlib
 import itertools
 import json
-from dataclasses import asdict, dataclass
-from functools import cache
-from importlib.metadata import version
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 import aranyani_tf as ar
+import fingerprints
 from aranyani_tf.arguments import require_choice
 from aranyani_tf.baselines.majority import majority
+from aranyani_tf.errors import ArgumentError
 from aranyani_tf.records import learn_stream, log_spaced
 from methods import METHODS
 from race import Race
@@ -31,7 +31,6 @@ RULES = {
     "none": {},  # for methods that have no such penalty
 }
 ORDERS = ("file", "majority_first", "minority_first", "drift")
-TABULAR = ("adult", "census", "compas")
 COMPILING = 4  # seconds
 FIRST_COLUMNS = ["dataset", "preprocessing", "method", "rule", "fairness_weight", "seed", "step", "accuracy",
                  "demographic_parity", "late_accuracy", "late_demographic_parity", "window_demographic_parity"]
@@ -91,6 +90,14 @@ class Experiment:
         require_choice("method", self.method, tuple(METHODS))
         require_choice("rule", self.rule, tuple(RULES))
         require_choice("order", self.order, ORDERS)
+        if self.order == "drift" and self.dataset != "synthetic":
+            raise ArgumentError(f"order='drift' is for the dataset 'synthetic'; got {self.dataset!r}")
+        unused = {field.name: field.default for field in fields(self)} | {"fairness_weights": (0.0,)}
+        ignored = [f"{name}={getattr(self, name)!r}" for name in METHODS[self.method].ignores
+                   if getattr(self, name) != unused[name]]
+        if ignored:
+            raise ArgumentError(f"{', '.join(ignored)} has no effect on the method {self.method!r}; leave it out "
+                                "(the weight of fairness is 0 there)")
 
     def stream(self):
         if self.order == "drift":
@@ -113,8 +120,9 @@ class Experiment:
 
     @property
     def key(self):
-        """Changes with the settings, the code, its libraries and the data: no old result passes for a new one."""
-        known = [json.dumps(asdict(self), sort_keys=True), fingerprint(), data_fingerprint(self.dataset)]
+        """Changes with the settings, the code, its libraries and the data, as `fingerprints` tells."""
+        known = [json.dumps(asdict(self), sort_keys=True), fingerprints.of_code(self.method, self.dataset),
+                 fingerprints.of_data(self.dataset)]
         return hashlib.sha256(" ".join(known).encode()).hexdigest()[:16]
 
     def run(self, on_chunk=None):
@@ -163,28 +171,12 @@ class Experiment:
 
 
 def with_norms(records, norms):
-    """The records with the mean norm of each gradient since the checkpoint before."""
+    """The records with the mean norm of each gradient since the checkpoint before.
+
+    A step of the norms is the number of rows seen at its end. With many samples a step, none may have ended
+    since the checkpoint before: then the record has no norm.
+    """
     steps = np.sort(records["step"].unique())
-    until = steps[np.searchsorted(steps, norms["step"])]
+    until = steps[np.searchsorted(steps, norms["step"]).clip(max=len(steps) - 1)]
     means = norms.assign(step=until).groupby(["fairness_weight", "seed", "step"], as_index=False).mean()
-    return records.merge(means, on=["fairness_weight", "seed", "step"])
-
-
-@cache
-def fingerprint():
-    """A hash of the code that the numbers depend on, and of its libraries' versions."""
-    found = hashlib.sha256("".join(map(version, ("tensorflow", "keras", "numpy", "pandas", "river"))).encode())
-    here = Path(__file__).parent
-    package = [path for path in (ROOT / "aranyani_tf").rglob("*.py") if path.name != "tracking.py"]
-    for path in sorted([*package, *(here / f"{name}.py" for name in ("experiments", "methods", "race", "streams"))]):
-        found.update(path.read_bytes())
-    return found.hexdigest()
-
-
-@cache
-def data_fingerprint(dataset):
-    """A hash of data that the user has made; that of shipped files is part of the code."""
-    if dataset in (*TABULAR, "synthetic", "wiki_toxicity"):
-        return ""
-    stream = load(dataset, "released")
-    return hashlib.sha256(stream.features[::101].tobytes() + stream.labels.tobytes()).hexdigest()
+    return records.merge(means, how="left", on=["fairness_weight", "seed", "step"])

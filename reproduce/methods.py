@@ -19,6 +19,7 @@ class Method:
         settings: function of (stream, height), gives settings of the model.
         alone: the model is trained by itself, and timed beside a plain Aranyani.
         own_settings: names of settings that a plain Aranyani does not have.
+        ignores: names of an experiment's settings that have no effect here.
         nanoseconds: rough time per sample and weight, or per sample and feature of a `learner`: for the progress
             bar, and for the order in which experiments are run.
     """
@@ -28,6 +29,7 @@ class Method:
     learner: Callable | None = None
     alone: bool = False
     own_settings: tuple = ()
+    ignores: tuple = ()
     nanoseconds: int = 3
 
 
@@ -42,12 +44,18 @@ def mlp(level):
 
 
 def river(learner, nanoseconds=16_000):
-    return Method(learner=learner, nanoseconds=nanoseconds)
+    return Method(learner=learner, nanoseconds=nanoseconds, ignores=(
+        "fairness_weights", "decay", "forget", "chance", "notion", "update_when", "samples_per_step", "held_out",
+        "record_gradients"))
 
 
 def reservoir(capacity, nanoseconds):
     return Method(lambda stream, height: {"capacity": capacity or len(stream)}, Reservoir, alone=True,
-                  own_settings=("capacity",), nanoseconds=nanoseconds)
+                  own_settings=("capacity",), ignores=("held_out", "record_gradients"), nanoseconds=nanoseconds)
+
+
+def fermi(settings=lambda stream, height: {}):
+    return Method(settings, Fermi, ignores=("notion",))  # it has a measure of its own
 
 
 METHODS = {
@@ -57,8 +65,8 @@ METHODS = {
     "mlp": mlp("output"),
     "leaf_released": constrained("summed_output"),  # without a fairness gradient
     "mlp_released": mlp("summed_output"),
-    "fermi_forest": Method(model=Fermi),
-    "fermi_linear": Method(lambda stream, height: {"predictor": lambda seed: linear(stream.num_features)}, Fermi),
+    "fermi_forest": fermi(),
+    "fermi_linear": fermi(lambda stream, height: {"predictor": lambda seed: linear(stream.num_features)}),
     "reservoir": reservoir(None, nanoseconds=4_500),  # keeps every sample
     "reservoir_500": reservoir(500, nanoseconds=600),  # of each group
     "ht": river(lambda seed: hoeffding_tree(), nanoseconds=9_000),

@@ -3,16 +3,17 @@
 import inspect
 import os
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
 import aranyani_tf as ar
+from aranyani_tf.embeddings.cache import cache_folder
 from aranyani_tf.errors import ArgumentError
 
 CELEBA_ROWS = 202_599
 
 
-@cache
 def load(dataset, preprocessing="released", groups=None):
     """`ar.datasets.load` with those of the options that the dataset has; the others must be the default."""
     takes = inspect.signature(ar.datasets.LOADERS[dataset]).parameters
@@ -26,7 +27,13 @@ def load(dataset, preprocessing="released", groups=None):
             raise ArgumentError(f"{dataset} has only one grouping, its own; got groups={groups!r}")
         options["groups"] = groups
     if "embeddings" in takes:  # CELEBA=FILE in the environment names another place than the cache
-        options["embeddings"] = os.environ.get(dataset.upper()) or None
+        options["embeddings"] = Path(os.environ.get(dataset.upper()) or cache_folder(dataset))
+    return loaded(dataset, **options)
+
+
+@cache
+def loaded(dataset, **options):
+    """A stream once for all experiments, by all that it depends on."""
     return ar.datasets.load(dataset, **options)
 
 

@@ -51,7 +51,6 @@ def test_every_figure_from_start_to_end_in_a_tiny_mode(tmp_path, monkeypatch):
     features, labels = random.normal(size=(320, 12)).astype("float16"), random.integers(0, 2, 320)
     np.savez(tmp_path / "faces.npz", features=features, labels=labels, groups=random.integers(0, 2, 320))
     monkeypatch.setenv("CELEBA", str(tmp_path / "faces.npz"))
-    experiments.load.cache_clear()
     command = [sys.executable, SCRIPTS / "figures.py", "--tiny", "--no-wandb", "--results", tmp_path]
     result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert result.returncode == 0, result.stderr[-2000:]
@@ -78,7 +77,6 @@ def test_every_figure_from_start_to_end_in_a_tiny_mode(tmp_path, monkeypatch):
     again = subprocess.run([sys.executable, SCRIPTS / "figure6.py", *command[2:]], capture_output=True, text=True,
                            cwd=tmp_path)
     assert again.returncode == 0 and "2 of 2 experiments are done already" in again.stdout, again.stderr[-2000:]
-    experiments.load.cache_clear()
 
 
 @pytest.mark.parametrize("name", figures.NAMES)
@@ -139,6 +137,14 @@ def test_gradient_norms_are_means_since_the_checkpoint_before():
     assert experiments.with_norms(records, norms)["task"].tolist() == [2.0, 7.0]
 
 
+def test_norms_of_ten_samples_a_step_belong_to_the_rows_at_their_end_and_no_record_is_dropped():
+    records = pd.DataFrame({"fairness_weight": 0.1, "seed": 0, "step": [20, 25, 40, 48], "accuracy": 0.8})
+    norms = pd.DataFrame({"fairness_weight": 0.1, "seed": 0, "step": [10, 20, 30, 40, 48], "task": [1.0, 3, 5, 7, 9]})
+    found = experiments.with_norms(records, norms)
+    assert found["step"].tolist() == [20, 25, 40, 48]
+    np.testing.assert_array_equal(found["task"], [2, np.nan, 6, 9])  # no step ended between 20 and 25
+
+
 def test_norms_of_a_piece_count_every_sample_once():
     records = pd.DataFrame({"seed": 0, "step": [1, 2, 4, 8], "norm": [8.0, 4.0, 3.0, 1.0]})
     found = figure7.in_pieces(records, ["norm"], num_pieces=2)
@@ -147,7 +153,5 @@ def test_norms_of_a_piece_count_every_sample_once():
 
 def test_a_wrong_path_to_celeba_is_told(monkeypatch):
     monkeypatch.setenv("CELEBA", "/no/such/file.npz")
-    experiments.load.cache_clear()
     with pytest.raises(SystemExit, match=r"no/such/file.*make embeddings"):
         figure3.FIGURE.main(["--tiny"])
-    experiments.load.cache_clear()

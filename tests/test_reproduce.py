@@ -76,18 +76,6 @@ def test_a_run_killed_at_several_moments_ends_with_the_bytes_of_one_that_was_not
     assert len(ends.query("method == 'aranyani'")) == 16 and len(ends.query("method == 'majority'")) == 4 * 2 * 11
 
 
-def test_another_setting_or_other_code_is_another_experiment(monkeypatch):
-    one = experiments.Experiment("adult", (0.1,), (0,))
-    assert one.key == experiments.Experiment("adult", (0.1,), (0,)).key
-    assert one.key != experiments.Experiment("adult", (0.1,), (0,), height=5).key
-    before = one.key
-    monkeypatch.setattr(experiments, "fingerprint", lambda: "other code")
-    assert one.key != before
-    for wrong in ({"rule": "mine"}, {"dataset": "iris"}):
-        with pytest.raises(ValueError, match="must be one of"):
-            experiments.Experiment(**({"dataset": "adult", "fairness_weights": (0.1,), "seeds": (0,)} | wrong))
-
-
 def test_an_experiment_that_fails_says_which_and_the_others_are_kept(tmp_path):
     good = experiments.Experiment("synthetic", (0.0,), (0,), num_trees=1, height=1, rows=300)
     bad = experiments.Experiment("synthetic", (0.0,), (0,), num_trees=1, height=11, rows=200)
