@@ -45,7 +45,7 @@ class Figure:
         options = parsed(self.title, arguments)
         try:
             self.make(options)
-        except FileNotFoundError as error:  # data that the user named or has to make
+        except OSError as error:  # data that the user named or has to make; a folder that cannot be written to
             sys.exit(str(error))
 
     def make(self, options):

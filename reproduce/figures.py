@@ -13,13 +13,13 @@ NAMES = (*(f"figure{number}" for number in range(1, 13)), "preprocessing", "rule
 def main(arguments=None):
     options = parsed(__doc__, arguments)
     figures = [importlib.import_module(name).FIGURE for name in NAMES]
+    begin, state = time.perf_counter(), repository_state()
     try:
         experiments = list(dict.fromkeys(each for figure in figures for each in figure.experiments(options.scale)))
-    except FileNotFoundError as error:
+        num_run = complete("figures", experiments, results=options.results, fresh=options.fresh,
+                           processes=options.processes)
+    except OSError as error:  # data that the user named; a folder that cannot be written to
         sys.exit(str(error))
-    begin, state = time.perf_counter(), repository_state()
-    num_run = complete("figures", experiments, results=options.results, fresh=options.fresh,
-                       processes=options.processes)
     options.fresh = False
     for figure in figures:
         figure.make(options)

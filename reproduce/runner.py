@@ -1,7 +1,7 @@
 """Many experiments over all cores, each kept when it is done.
 
-A finished experiment is a file of its own, and these are joined into `results/<name>.csv` as they come
-in. A run that was killed goes on with those that are missing, and ends with the same bytes.
+A finished experiment is a file of its own (see `parts`), and these are joined into `results/<name>.csv` as
+they come in. A run that was killed goes on with those that are missing, and ends with the same bytes.
 """
 
 import multiprocessing
@@ -17,8 +17,8 @@ from pathlib import Path
 import pandas as pd
 from tqdm import tqdm
 
-from aranyani_tf.files import whole_file
 from experiments import RESULTS
+from parts import is_whole, join, part_of, require_room, write_part
 
 
 def run_all(name, experiments, *, results=RESULTS, fresh=False, processes=None, progress=True):
@@ -33,31 +33,28 @@ def run_all(name, experiments, *, results=RESULTS, fresh=False, processes=None, 
 
 def complete(name, experiments, *, results=RESULTS, fresh=False, processes=None, progress=True, csv=None):
     """Runs what is not done yet, and tells how many that were; `csv` grows with every one that is."""
-    # One folder for all figures, so that an experiment of two of them is run once.
     files = {experiment: part_of(experiment, results) for experiment in experiments}
     if fresh:
         for file in files.values():
             file.unlink(missing_ok=True)
-    todo = [experiment for experiment in files if not files[experiment].is_file()]
-    if len(todo) < len(files):
-        print(f"{name}: {len(files) - len(todo)} of {len(files)} experiments are done already; --fresh starts over")
+    done = {experiment for experiment in files if is_whole(files[experiment])}
+    todo = [experiment for experiment in files if experiment not in done]
+    if done:
+        print(f"{name}: {len(done)} of {len(files)} experiments are done already; --fresh starts over")
     if not todo:
         return 0  # before any data is read
+    require_room(results)
     costs = {experiment: experiment.cost for experiment in files}
     todo.sort(key=costs.get, reverse=True)  # the longest first, so that no core is left alone with it at the end
     with tqdm(total=sum(costs.values()), desc=name, bar_format="{desc}: {percentage:3.0f}%|{bar}| "
-              "{elapsed}, {remaining} left", initial=sum(costs[each] for each in files if each not in todo),
+              "{elapsed}, {remaining} left", initial=sum(map(costs.get, done)),
               mininterval=0.5 if sys.stderr.isatty() else 15, disable=not progress) as bar:
         for experiment, frame in finished(todo, processes or os.cpu_count(), bar.update):
-            with whole_file(files[experiment], "w") as file:
-                frame.to_csv(file, index=False, float_format="%.6g")
+            write_part(files[experiment], frame)
+            done.add(experiment)
             if csv is not None:
-                join([file for file in files.values() if file.is_file()], csv)
+                join([files[each] for each in files if each in done], csv)
     return len(todo)
-
-
-def part_of(experiment, results):
-    return Path(results) / ".parts" / f"{experiment.key}.csv"
 
 
 def finished(experiments, processes, report):
@@ -120,10 +117,3 @@ def run_one(experiment):
     models = len(experiment.fairness_weights) * len(experiment.seeds)
     share = experiment.cost / (models * len(experiment.stream()))  # of one row of one model
     return experiment.run(on_chunk=lambda done: run_one.counts.put(share * done))
-
-
-def join(files, csv):
-    """One CSV of several with the same columns or some of them, in the given order."""
-    frames = [pd.read_csv(file, dtype=str, keep_default_na=False) for file in files]
-    with whole_file(csv, "w") as file:
-        pd.concat(frames).fillna("").to_csv(file, index=False)
