@@ -9,6 +9,11 @@
 
 Only `online` is honest for a stream: the other three know the mean, the spread and the categories
 of rows that have not arrived yet.
+
+A column has at most `max_categories` categories. Where there are more, the most frequent are kept (`online`: the
+first) and the others share the last one, "(other)". An empty cell, and a category that was not there when the
+codes were settled, become all zeros if one-hot, and the mean of the column otherwise (0 if scaled); `online`
+has codes for new categories.
 """
 
 from collections import Counter
@@ -16,16 +21,17 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 
-from aranyani_tf.arguments import require_choice
+from aranyani_tf.arguments import require_choice, require_whole
+from aranyani_tf.errors import ArgumentError, TableError
 
 WAYS = ("released", "standardized", "one_hot", "online")
 
 
 class RunningMoments:
-    """Count, mean and sum of squared deviations of columns, over all rows shown so far."""
+    """Count, mean and sum of squared deviations of columns, over all rows shown so far; NaN counts as not shown."""
 
     def __init__(self, num_columns):
-        self.count = 0
+        self.count = np.zeros(num_columns, int)
         self.mean = np.zeros(num_columns)
         self.squares = np.zeros(num_columns)
 
@@ -35,112 +41,144 @@ class RunningMoments:
         With m the mean and M the squares of the n rows before, and s_i = Σ_{j≤i} (x_j − m):
         mean_i = m + s_i / (n+i) and M_i = M + Σ_{j≤i} (x_j − m)² − s_i² / (n+i).
         """
-        before = self.mean if self.count else values[0]
-        counts = self.count + np.arange(1, len(values) + 1)[:, None]
-        difference = values - before
+        shown = ~np.isnan(values)
+        first = values[np.argmax(shown, axis=0), np.arange(values.shape[1])]
+        before = np.where(self.count > 0, self.mean, first)
+        counts = self.count + np.cumsum(shown, axis=0)
+        divisor = np.maximum(counts, 1)
+        difference = np.where(shown, values - before, 0)
         sums = np.cumsum(difference, axis=0)
-        squares = self.squares + np.cumsum(difference**2, axis=0) - sums**2 / counts
+        squares = self.squares + np.cumsum(difference**2, axis=0) - sums**2 / divisor
         squares = np.maximum(squares, 0)  # rounding may leave −1e-17 where a column is constant
-        means = before + sums / counts
-        self.count, self.mean, self.squares = int(counts[-1, 0]), means[-1], squares[-1]
-        return means, np.sqrt(squares / counts)
+        means = np.where(counts > 0, before + sums / divisor, 0)
+        self.count, self.mean, self.squares = counts[-1], means[-1], squares[-1]
+        return means, np.sqrt(squares / divisor)
 
 
 class TableEncoder:
     """Turns pieces of a table into float32 features.
 
-    `observe` all pieces, `settle`, then `encode` them; `online` observes nothing, and encodes the
-    pieces in the order in which they arrive. What it holds grows with the number of columns and categories,
-    never with the number of rows.
+    `observe` all pieces, `settle`, then `encode` them, in the order in which they arrive if `online`. What it holds
+    grows with the number of columns and categories, never with the number of rows.
 
     Args:
         preprocessing: one of `WAYS`.
         columns: names, in the order of the table.
         categories: those of them that hold categories; the others hold numbers.
         scale: False leaves numbers and codes as they are.
-        max_categories: a column with more of them is refused; it may be a name or a number of a case.
+        max_categories: at most so many for a column, "(other)" among them.
+        unknown: "ignore", or "raise" to refuse a category that was not there before.
     """
 
-    def __init__(self, preprocessing, *, columns, categories, scale=True, max_categories=1000):
+    def __init__(self, preprocessing, *, columns, categories, scale=True, max_categories=1000, unknown="ignore"):
         require_choice("preprocessing", preprocessing, WAYS)
-        self.preprocessing, self.scale, self.max_categories = preprocessing, scale, max_categories
+        require_choice("unknown", unknown, ("ignore", "raise"))
+        require_whole("max_categories", max_categories, 2)
+        if unknown == "raise" and preprocessing == "online":
+            raise ArgumentError("preprocessing='online' has codes for new categories, so unknown='raise' cannot be")
+        self.preprocessing, self.scale = preprocessing, scale
+        self.max_categories, self.unknown = max_categories, unknown
         self.columns = list(columns)
         self.codes = {name: {} for name in self.columns if name in set(categories)}  # value → code
+        self.with_other = set()  # columns that have one code more, for all other values
         self.numbers = [name for name in self.columns if name not in self.codes]
-        self.moments = RunningMoments(len(self.columns if preprocessing == "online" else self.numbers))
+        self.moments = RunningMoments(len(self.columns if self.online else self.numbers))
         self.counts = {name: Counter() for name in self.codes}
         self.center = self.spread = None  # (column,), of the whole stream
+
+    @property
+    def online(self):
+        return self.preprocessing == "online"
+
+    def num_codes(self, name):
+        return len(self.codes[name]) + (name in self.with_other)
 
     @property
     def feature_names(self):
         if self.preprocessing != "one_hot":
             return tuple(self.columns)
-        return tuple(feature for name in self.columns for feature in
-                     ([f"{name}={value}" for value in self.codes[name]] if name in self.codes else [name]))
+        return tuple(feature for name in self.columns for feature in (
+            [f"{name}={value}" for value in [*self.codes[name], "(other)"][: self.num_codes(name)]]
+            if name in self.codes else [name]))
 
     def observe(self, piece):
-        """Takes note of the numbers and categories of one piece; of nothing, if `online`."""
-        if self.preprocessing == "online":
-            return
-        if self.numbers:
+        """Takes note of the numbers and categories of one piece; `online` forgets them again in `settle`."""
+        if self.numbers and not self.online:
             self.moments.update(self.values(piece, self.numbers))
         for name, counter in self.counts.items():
             counter.update(piece[name].value_counts().to_dict())
-            self.check(name, counter)
+            if len(counter) > self.max_categories and len(counter) > 0.9 * counter.total():
+                raise TableError(f"column {name!r} has more than {self.max_categories:,} categories, different in "
+                                 "nearly every row, as names and numbers of cases are; leave it out with "
+                                 f"exclude=[{name!r}]")
 
     def settle(self):
         """Once all pieces are observed: the codes of the categories, and every column's scale."""
-        if self.preprocessing == "online":
+        counts, self.counts = self.counts, {}
+        if self.online:
             return
-        moments = dict(zip(self.numbers, zip(self.moments.mean, self.moments.squares, strict=True),
+        moments = dict(zip(self.numbers, zip(self.moments.mean, self.moments.squares, self.moments.count, strict=True),
                            strict=True))
-        for name, counter in self.counts.items():
-            values = sorted(value for value, count in counter.items() if count)
+        for name, counter in counts.items():
+            values = sorted(counter)
+            if len(values) > self.max_categories:
+                self.with_other.add(name)
+                values = sorted(sorted(values, key=lambda value: -counter[value])[: self.max_categories - 1])
             self.codes[name] = {value: code for code, value in enumerate(values)}
-            code, rows = np.arange(len(values)), np.array([counter[value] for value in values])
-            mean = rows @ code / rows.sum()
-            moments[name] = mean, rows @ (code - mean) ** 2
-        self.center, squares = np.array([moments[name] for name in self.columns]).T
-        num_rows = self.moments.count or rows.sum()
-        self.spread = np.sqrt(squares / max(num_rows - 1, 1))
+            rows = np.array([counter.pop(value) for value in values] + [counter.total()] * (name in self.with_other))
+            code = np.arange(len(rows))
+            mean = rows @ code / max(rows.sum(), 1)
+            moments[name] = mean, rows @ (code - mean) ** 2, rows.sum()
+        self.center, squares, num_rows = np.array([moments[name] for name in self.columns]).T
+        self.spread = np.sqrt(squares / np.maximum(num_rows - 1, 1))
 
-    def encode(self, piece):
-        """Features (row, feature) of one piece of the table."""
-        if self.preprocessing == "online":
+    def encode(self, piece, unknown=None):
+        """Features (row, feature) of one piece of the table. A dict `unknown` is told of categories that have no
+        feature or code: column → [how many cells, the first value]."""
+        if self.online:
             self.meet(piece)
-        values = self.values(piece, self.columns)
-        if self.preprocessing == "online":
-            center, spread = self.moments.update(values)
-        else:
-            center, spread = self.center, self.spread
-        scaled = (values - center) / np.where(spread > 0, spread, 1) if self.scale else values
+        values = self.values(piece, self.columns, unknown)
+        center, spread = self.moments.update(values) if self.online else (self.center, self.spread)
+        filled = np.where(np.isnan(values), center, values)
+        scaled = (filled - center) / np.where(spread > 0, spread, 1) if self.scale else filled
         if self.preprocessing != "one_hot":
             return scaled.astype("float32")
-        blocks = [np.eye(len(self.codes[name]), dtype="float32")[values[:, column].astype(int)]
-                  if name in self.codes else scaled[:, [column]].astype("float32")
-                  for column, name in enumerate(self.columns)]
+        blocks = [self.one_hot(values[:, column], self.num_codes(name)) if name in self.codes
+                  else scaled[:, [column]].astype("float32") for column, name in enumerate(self.columns)]
         return np.concatenate(blocks, axis=1)
 
+    @staticmethod
+    def one_hot(codes, num_codes):
+        rows = np.eye(num_codes + 1, num_codes, dtype="float32")  # the last one is all zeros
+        return rows[np.where(np.isnan(codes), num_codes, codes).astype(int)]
+
     def meet(self, piece):
-        """Gives categories that were not seen before the next codes."""
+        """Gives categories that were not seen before the next codes, and once these are used up the last one."""
         for name, codes in self.codes.items():
-            for value in piece[name].unique():
-                codes.setdefault(value, len(codes))
-            self.check(name, codes)
+            for value in piece[name].dropna().unique():
+                if value not in codes and len(codes) < self.max_categories - 1:
+                    codes[value] = len(codes)
+                elif value not in codes:
+                    self.with_other.add(name)
 
-    def check(self, name, categories):
-        if len(categories) > self.max_categories:
-            raise ValueError(f"column {name!r} has more than {self.max_categories:,} categories; leave it out "
-                             f"with exclude=[{name!r}], or raise max_categories")
+    def values(self, piece, names, unknown=None):
+        """float64 (row, name): numbers as they are, categories as their codes; NaN for what has none."""
+        return np.stack([self.codes_of(piece[name], unknown) if name in self.codes else piece[name].to_numpy("float64")
+                         for name in names], axis=1)
 
-    def values(self, piece, names):
-        """float64 (row, name): numbers as they are, categories as their codes."""
-        return np.stack([self.codes_of(piece[name]) if name in self.codes else piece[name].to_numpy("float64")
-                         for name in names], axis=1).astype("float64")
-
-    def codes_of(self, column):
-        codes = pd.Index(self.codes[column.name]).get_indexer(column)
-        if (codes < 0).any():
-            raise ValueError(f"column {column.name!r} has the new category {column.iloc[int(np.argmin(codes))]!r}, "
-                             "which no feature stands for; merge it with a known one, or use preprocessing='online'")
+    def codes_of(self, column, unknown=None):
+        name = column.name
+        codes = pd.Index(self.codes[name]).get_indexer(column).astype("float64")
+        new = (codes < 0) & column.notna().to_numpy()
+        codes[codes < 0] = np.nan
+        if name in self.with_other:
+            codes[new] = len(self.codes[name])
+        elif new.any():
+            row = int(np.argmax(new))
+            if self.unknown == "raise":
+                raise TableError(f"row {column.index[row]:,}: column {name!r} has the new category "
+                                 f"{column.iloc[row]!r}, which no feature stands for; merge it with a known one, or "
+                                 "make the stream with unknown='ignore' or preprocessing='online'")
+            if unknown is not None:
+                unknown.setdefault(name, [0, column.iloc[row]])[0] += int(new.sum())
         return codes

@@ -1,11 +1,12 @@
 """A stream: features, labels and groups in the order in which they arrive."""
 
 import numpy as np
-import pandas as pd
 
 from aranyani_tf.arguments import require_choice
 from aranyani_tf.chunks import Chunks
+from aranyani_tf.errors import ArgumentError, RowError
 from aranyani_tf.rows import as_rows
+from aranyani_tf.table_options import TableOptions
 from aranyani_tf.tables import Table
 from aranyani_tf.tabular import rows_like, rows_of_table
 
@@ -34,36 +35,41 @@ class Stream:
     def __init__(self, features, labels, groups, *, name="stream", feature_names=None,
                  label_names=None, group_names=None, report=None, reorderable=True, form=None):
         self.features, self.labels, self.groups = as_rows(features, labels, groups)
-        if (np.abs(self.groups) < 2**31).all() and np.array_equal(self.groups, np.round(self.groups)):
+        fit = (self.groups >= -2**31) & (self.groups < 2**31)  # np.abs(-2**63) is negative
+        if fit.all() and np.array_equal(self.groups, np.round(self.groups)):
             self.groups = self.groups.astype(np.int32, copy=False)
         self.name, self.report, self.reorderable, self.form = name, report, reorderable, form
         self.feature_names, self.label_names, self.group_names = (
             None if names is None else tuple(names)
             for names in (feature_names, label_names, group_names))
         if len(self.features) == 0:
-            raise ValueError(f"the stream {name!r} is empty")
+            raise RowError(f"the stream {name!r} is empty")
         if self.feature_names is not None and len(self.feature_names) != self.num_features:
-            raise ValueError(f"{len(self.feature_names)} feature names for {self.num_features} features")
+            raise ArgumentError(f"{len(self.feature_names)} feature names for {self.num_features} features")
 
     @classmethod
-    def from_dataframe(cls, frame, *, label, group, preprocessing="one_hot", exclude=(), categorical=(),
-                       drop_group=False, scale=True, num_labels=2, num_groups=2, on_empty_cells="raise",
-                       max_categories=1000, name="data frame"):
+    def from_dataframe(cls, frame, *, label, group, name="data frame", **options):
         """The rows of a data frame, in its order; `stream.report` tells what became of each column.
+
+        Numbers are scaled, categories become 0/1 features or codes, and times days since 1970.
 
         Args:
             label, group: names of the columns that hold y and the protected attribute. Their values
-                become 0, 1, … in sorted order.
-            preprocessing: "one_hot", "standardized" ("released" is the same) or "online"; see
+                become 0, 1, … in sorted order, and empty cells −1 (NaN in regression).
+            preprocessing: "one_hot" (the default), "standardized" ("released" is the same) or "online"; see
                 `aranyani_tf.preprocessing`.
             exclude: columns that are not features.
             categorical: columns of numbers that are categories in truth; texts are so anyway.
-            drop_group: leaves the group's column out of the features.
+            drop_group: True leaves the group's column out of the features.
             scale: False leaves numbers as they are.
-            num_labels, num_groups: how many values those columns have; None takes what comes, and
-                num_labels=1 is regression.
-            on_empty_cells: "raise", or "skip" to leave out the rows that have one.
-            max_categories: a column with more is refused; it may be a name.
+            num_labels, num_groups: how many values those columns have, 2 by default. More than are there leave room
+                for some that come later; None takes what comes, and num_labels=1 is regression.
+            on_empty_cells: "raise"; "skip" to leave out the rows that have one; or "fill" for the mean of the column
+                (no category, if one-hot). "raise" is about features only.
+            unknown: what to do with a category in later rows that was not there at first: "ignore" it (all zeros if
+                one-hot, else the column's mean; "online" gives it a code) or "raise".
+            max_categories: 1000; of a column with more, the most frequent are kept and the others become one.
+            separator, decimal, empty: of CSV files; see `from_csv`.
 
         >>> import pandas as pd
         >>> people = pd.DataFrame({"age": [30, 50, 40], "city": ["Pune", "Lima", "Pune"],
@@ -79,35 +85,37 @@ class Stream:
         sex       group         f / m                 codes
         hired     label      no / yes                 codes
         """
-        table = Table.of_frame(frame, f"the {name}", categorical=categorical, on_empty_cells=on_empty_cells)
-        return cls(**rows_of_table(
-            table, label=label, group=group, preprocessing=preprocessing, exclude=exclude, drop_group=drop_group,
-            scale=scale, num_labels=num_labels, num_groups=num_groups, max_categories=max_categories), name=name)
+        options = TableOptions.of(label=label, group=group, **options)
+        return cls(**rows_of_table(Table.of_frame(frame, f"the {name}"), options), name=name)
 
     @classmethod
-    def from_csv(cls, path, *, label, group, separator=",", empty=(), preprocessing="one_hot", exclude=(),
-                 categorical=(), drop_group=False, scale=True, num_labels=2, num_groups=2, on_empty_cells="raise",
-                 max_categories=1000):
-        """The rows of a CSV file with a header, as `from_dataframe` makes them.
+    def from_csv(cls, path, *, label, group, **options):
+        """The rows of a CSV file with a header, with the options of `from_dataframe`.
 
         The file is read in pieces, twice; features of more than 1 GiB go to a temporary file that is
         removed with the stream. So files larger than the memory can be used. Which columns hold
-        numbers is settled by the first 16,384 rows. `empty` names words that stand for an empty cell,
-        such as "NA".
-        """
-        table = Table.of_csv(path, separator=separator, empty=empty, categorical=categorical,
-                             on_empty_cells=on_empty_cells)
-        return cls(**rows_of_table(
-            table, label=label, group=group, preprocessing=preprocessing, exclude=exclude, drop_group=drop_group,
-            scale=scale, num_labels=num_labels, num_groups=num_groups, max_categories=max_categories),
-            name=str(path))
+        numbers or times is settled by the first 16,384 rows.
 
-    def more(self, source, *, separator=",", empty=(), on_empty_cells="raise"):
-        """Further rows of the same table, a data frame or a CSV file, encoded as these were.
+        Args:
+            separator, decimal: "," and "." unless told otherwise.
+            empty: words that stand for an empty cell, such as "NA".
+        """
+        options = TableOptions.of(label=label, group=group, **options)
+        return cls(**rows_of_table(Table.of_csv(path, options), options), name=str(path))
+
+    @classmethod
+    def from_parquet(cls, path, *, label, group, **options):
+        """The rows of a Parquet file, read in pieces as `from_csv` does, with the options of `from_dataframe`."""
+        options = TableOptions.of(label=label, group=group, **options)
+        return cls(**rows_of_table(Table.of_parquet(path), options), name=str(path))
+
+    def more(self, source, *, on_empty_cells=None, separator=None, decimal=None, empty=None):
+        """Further rows of the same table, a data frame, a CSV or a Parquet file, encoded as these were.
 
         The scales and codes of this stream stay, so that a model which learned from it can go on. With
         `preprocessing="online"` they go on too. `stream.form.encode(frame)` gives the features that rows
         would have whose label is not known yet, and `stream.form` can be pickled beside a saved model.
+        Options that are not given are those of this stream.
 
         >>> import pandas as pd
         >>> people = pd.DataFrame({"age": [30, 50, 40], "sex": ["f", "m", "f"], "hired": ["no", "yes", "yes"]})
@@ -116,13 +124,11 @@ class Stream:
         array([[0.5, 0. , 1. ]], dtype=float32)
         """
         if self.form is None:
-            raise ValueError(f"{self.name} does not come from a table")
-        options = {"categorical": self.form.categories, "on_empty_cells": on_empty_cells}
-        if isinstance(source, pd.DataFrame):
-            table, name = Table.of_frame(source, "the data frame", **options), "data frame"
-        else:
-            table, name = Table.of_csv(source, separator=separator, empty=empty, **options), str(source)
-        return Stream(**rows_like(table, self.form), name=name)
+            raise ArgumentError(f"{self.name} does not come from a table")
+        options = self.form.options.changed(on_empty_cells=on_empty_cells, separator=separator, decimal=decimal,
+                                            empty=empty)
+        table = Table.of(source, options)
+        return Stream(**rows_like(table, self.form, options), name=table.source.removeprefix("the "))
 
     @property
     def num_features(self):
@@ -131,12 +137,16 @@ class Stream:
     @property
     def num_labels(self):
         """Number of labels; 1 for a regression target."""
+        if self.form is not None:
+            return self.form.num_labels  # with room for those that come later
         if self.labels.dtype.kind == "f":
             return 1
         return len(self.label_names) if self.label_names else int(max(self.labels.max(), 1)) + 1
 
     @property
     def num_groups(self):
+        if self.form is not None:
+            return self.form.num_groups
         return len(self.group_names) if self.group_names else int(max(self.groups.max(), 1)) + 1
 
     def __len__(self):
@@ -167,8 +177,8 @@ class Stream:
         self.require_reorderable()
         counts = [int((self.labels == label).sum()) for label in (0, 1)]
         if min(counts) == 0 or sum(counts) < len(self):
-            raise ValueError("an adversarial order needs rows of the labels 0 and 1, and no others; of these there are "
-                             f"{counts} among {len(self):,} rows")
+            raise ArgumentError("an adversarial order needs rows of the labels 0 and 1, and no others; of these there "
+                                f"are {counts} among {len(self):,} rows")
         majority = int(np.argmax(counts))
         opening = majority if first == "majority" else 1 - majority
         own, other = (np.flatnonzero(self.labels == label) for label in (opening, 1 - opening))
@@ -178,7 +188,7 @@ class Stream:
     def fraction(self, share, seed=None):
         """The first `share` of the rows; with a seed, a random choice of as many, in their order."""
         if not 0 < share <= 1:
-            raise ValueError(f"share must be above 0 and at most 1, got {share}")
+            raise ArgumentError(f"share must be above 0 and at most 1, got {share}")
         count = max(round(share * len(self)), 1)
         if seed is None:
             return self[:count]
@@ -188,17 +198,17 @@ class Stream:
         """(stream, held out): a random `share` of the rows is set aside; both keep their order."""
         count = max(round(share * len(self)), 1)
         if not (0 < share < 1 and count < len(self)):
-            raise ValueError("share must lie between 0 and 1 and leave a row to learn from, got "
-                             f"{share} of {len(self)} rows")
+            raise ArgumentError("share must lie between 0 and 1 and leave a row to learn from, got "
+                                f"{share} of {len(self)} rows")
         aside = np.zeros(len(self), bool)
         aside[np.random.default_rng(seed).choice(len(self), count, replace=False)] = True
         return self[~aside], self[aside]
 
     def require_reorderable(self):
         if not self.reorderable:
-            raise ValueError(f"{self.name} was scaled row by row in its order (preprocessing='online'); another order "
-                             "would look ahead. Bring the rows into order first: load(…, order=ROWS), or reorder the "
-                             "data frame")
+            raise ArgumentError(f"{self.name} was scaled row by row in its order (preprocessing='online'); another "
+                                "order would look ahead. Bring the rows into order first: load(…, order=ROWS), or "
+                                "reorder the data frame")
 
     def chunks(self, size=4096):
         """The rows in pieces of `size`, as `Aranyani.fit` takes them."""

@@ -1,145 +1,154 @@
-"""Tables in pieces: a data frame or a CSV file, with every cell checked on the way."""
+"""Tables in pieces: a data frame, a CSV file or a Parquet file, with every cell checked on the way."""
 
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
-from aranyani_tf.arguments import require_choice
-from aranyani_tf.rows import LARGEST
+from aranyani_tf.columns import CATEGORIES, NUMBERS, as_kind, kind_of
+from aranyani_tf.errors import ArgumentError, TableError
 
 PIECE = 16_384  # rows
+# Types of pandas in which a number beside an empty cell stays what it is, and is not rounded to a float.
+WITH_GAPS = {getattr(pa, f"{kind}{bits}")(): getattr(pd, f"{name}{bits}Dtype")()
+             for kind, name in (("int", "Int"), ("uint", "UInt")) for bits in (8, 16, 32, 64)}
+WITH_GAPS[pa.bool_()] = pd.BooleanDtype()
 
 
 class Table:
     """A table to walk through as often as needed, one piece in memory at a time.
 
-    A piece has numbers as float64 and categories as texts, and no empty cell.
-
     Args:
         source: what messages call it.
-        walk: function without arguments, gives an iterator over data frames.
-        first: the first piece; it settles which columns hold numbers.
-        categorical: columns that hold categories though they look like numbers.
-        on_empty_cells: "raise", or "skip" to leave out rows with an empty cell.
+        read: function of the kinds of the columns, as far as they are known; gives an iterator over data frames.
+        decimal: how a text would be written if it were a number.
     """
 
-    def __init__(self, source, walk, first, *, categorical=(), on_empty_cells="raise"):
-        require_choice("on_empty_cells", on_empty_cells, ("raise", "skip"))
-        self.source, self.walk, self.on_empty_cells = source, walk, on_empty_cells
-        self.columns = list(map(str, first.columns))
-        twice = {name for name in self.columns if self.columns.count(name) > 1}
-        if twice:
-            raise ValueError(f"{source} has more than one column {', '.join(map(repr, sorted(twice)))}")
-        if not len(first):
-            raise ValueError(f"{source} has no rows")
-        categorical = names(categorical)
-        self.require(categorical)
-        first = first.set_axis(self.columns, axis=1)
-        self.times = {name for name in self.columns if first[name].dtype.kind in "mM"}
-        self.categories = {name for name in self.columns
-                           if name in categorical or not pd.api.types.is_numeric_dtype(first[name])}
-        for name in self.categories - set(categorical) - self.times:
-            self.refuse_if_nearly_numbers(first[name])
+    def __init__(self, source, read, decimal="."):
+        self.source, self.read, self.decimal = source, read, decimal
+        self.first = next(read({}), pd.DataFrame())  # settles which columns hold numbers
+        self.columns = list(map(str, self.first.columns))
+        self.first = self.first.set_axis(self.columns, axis=1)
+        self.num_skipped = 0
+        refuse_twice(self.columns, source)
+        if not len(self.first):
+            raise TableError(f"{source} has no rows")
 
     @classmethod
-    def of_frame(cls, frame, source, **options):
+    def of_frame(cls, frame, source):
         if not isinstance(frame, pd.DataFrame):
-            raise TypeError(f"a pandas DataFrame is needed, got {type(frame).__name__}")
-        frame = frame.infer_objects()
+            raise ArgumentError(f"a pandas DataFrame is needed, got {type(frame).__name__}")
 
-        def walk():
+        def read(kinds):
             for start in range(0, len(frame), PIECE):
                 yield frame.iloc[start : start + PIECE]
 
-        return cls(source, walk, frame[:PIECE], **options)
+        return cls(source, read)
 
     @classmethod
-    def of_csv(cls, path, *, separator=",", empty=(), **options):
-        path = Path(path)
-        if not path.is_file():
-            raise FileNotFoundError(f"there is no file {path}")
+    def of_csv(cls, path, options):
+        # Only an empty cell is empty: "NA" is a word, and Namibia's country code.
+        settings = {"sep": options.separator, "skipinitialspace": True, "keep_default_na": False,
+                    "na_values": ["", *options.empty], "index_col": False}
 
-        def read(types=None):
-            try:
-                # Only an empty cell is empty: "NA" is a word, and Namibia's country code. Rows with more
-                # fields than the header has names are refused: index_col=False, and its warning an error.
-                with warnings.catch_warnings(), pd.read_csv(
-                        path, sep=separator, dtype=types, chunksize=PIECE, skipinitialspace=True, index_col=False,
-                        keep_default_na=False, na_values=["", *names(empty)]) as pieces:
-                    warnings.simplefilter("error", pd.errors.ParserWarning)
-                    yield from pieces
-            except Exception as error:  # pandas, decoders and unpackers: many kinds
-                raise ValueError(f"{path} cannot be read as a CSV file in UTF-8: {error}") from error
+        def read(kinds):
+            # Types are settled: a category such as 01 must not turn into a number in a later piece. Rows with more
+            # fields than the header has names are refused: index_col=False, and its warning an error.
+            types = {name: str for name, kind in kinds.items() if kind != NUMBERS}
+            with readable(path, "CSV file in UTF-8"), warnings.catch_warnings(), pd.read_csv(
+                    path, dtype=types, chunksize=PIECE, decimal=options.decimal, dtype_backend="numpy_nullable",
+                    **settings) as pieces:
+                warnings.simplefilter("error", pd.errors.ParserWarning)
+                yield from pieces
 
-        first = next(read(), pd.DataFrame())
-        table = cls(str(path), None, first, **options)
-        # Types are settled: a category such as 01 must not turn into a number in a later piece.
-        table.walk = lambda: read(dict.fromkeys(table.categories, str))
-        return table
+        require_file(path)
+        with readable(path, "CSV file in UTF-8"):  # pandas would call a second `y` y.1, and make a feature of it
+            header = pd.read_csv(path, header=None, nrows=1, dtype=str, **settings).iloc[0]
+        refuse_twice(list(header.dropna()), str(path))
+        return cls(str(path), read, options.decimal)
+
+    @classmethod
+    def of_parquet(cls, path):
+        def read(kinds):
+            with readable(path, "Parquet file"), pq.ParquetFile(path) as file:
+                for batch in file.iter_batches(PIECE):
+                    yield batch.to_pandas(types_mapper=WITH_GAPS.get, date_as_object=False)
+
+        require_file(path)
+        return cls(str(path), read)
+
+    @classmethod
+    def of(cls, source, options):
+        """Of a data frame, or of a file that the end of its name tells the kind of."""
+        if isinstance(source, pd.DataFrame):
+            return cls.of_frame(source, "the data frame")
+        try:
+            parquet = Path(source).suffix in (".parquet", ".pq")
+        except TypeError:
+            raise ArgumentError("a data frame or the path of a CSV or Parquet file is needed, got "
+                                f"{type(source).__name__}") from None
+        return cls.of_parquet(source) if parquet else cls.of_csv(source, options)
 
     def require(self, wanted):
         """Raises unless there is a column of each name."""
         for name in wanted:
             if name not in self.columns:
-                raise ValueError(f"no column {name!r} in {self.source}; there are: {', '.join(self.columns)}")
+                raise TableError(f"no column {name!r} in {self.source}; there are: {', '.join(self.columns)}")
 
-    def refuse_if_nearly_numbers(self, column):
-        """A column of numbers with a word in it is an accident, not a column of categories."""
-        texts = column[column.notna() & (column.astype(str) != "")]
-        wrong = pd.to_numeric(texts, errors="coerce").isna().to_numpy()
-        if 0 < wrong.mean() < 0.5:
-            raise ValueError(
-                f"column {column.name!r} of {self.source} holds numbers, but also {str(texts[wrong].iloc[0])!r}; mend "
-                f"it, or pass categorical=[{column.name!r}]. A word that stands for an empty cell of a CSV file can "
-                "be named with empty=['NA']")
+    def kinds(self, names, categorical=()):
+        """The kind of each of these columns, by the first piece."""
+        return {name: CATEGORIES if name in categorical else kind_of(self.first[name], self.source, self.decimal)
+                for name in names}
 
-    def pieces(self, columns):
-        """The pieces of these columns; afterwards `num_skipped` rows were left out."""
+    def pieces(self, kinds, *, on_empty_cells, optional=(), may_skip=True):
+        """The pieces of these columns, indexed by the number of the row; `num_skipped` rows were left out afterwards.
+
+        Numbers and times are float64, categories texts; empty cells are NaN.
+
+        Args:
+            kinds: dict from columns to kinds.
+            on_empty_cells: "raise", "skip" to leave out rows with an empty cell, or "fill" to let them be.
+            optional: columns of which "raise" lets empty cells be.
+            may_skip: whether messages may advise to skip.
+        """
         start, self.num_skipped = 0, 0
-        for piece in self.walk():
-            good = self.checked(piece.set_axis(self.columns, axis=1)[columns], start)
+        looked_at = {"raise": [name for name in kinds if name not in optional], "skip": list(kinds), "fill": []}
+        for piece in self.read(kinds):
+            piece = piece.set_axis(self.columns, axis=1)
+            piece = pd.DataFrame({name: as_kind(piece[name], kind, self.source, start) for name, kind in kinds.items()},
+                                 index=pd.RangeIndex(start, start + len(piece)))
+            empty = piece[looked_at[on_empty_cells]].isna()
+            bad = empty.any(axis=1).to_numpy(bool)
+            if bad.any() and on_empty_cells == "raise":
+                row = int(bad.argmax())
+                name = empty.columns[empty.iloc[row]][0]
+                advice = "on_empty_cells='skip' to leave out such rows, or " if may_skip else ""
+                raise TableError(f"row {start + row:,}: column {name!r} of {self.source} is empty; fill it in, or pass "
+                                 f"{advice}on_empty_cells='fill' for the mean of its column (no category, if one-hot)")
             start += len(piece)
-            self.num_skipped += len(piece) - len(good)
-            if len(good):
-                yield good
-
-    def checked(self, piece, start):
-        cells, empty = {}, {}
-        for name, column in piece.items():
-            where = f"column {name!r} of {self.source}"
-            if name in self.times:
-                raise ValueError(f"{where} holds times; turn them into numbers, or leave it out with "
-                                 f"exclude=[{name!r}]")
-            if name in self.categories:
-                cells[name] = as_texts(column)
-                empty[name] = (column.isna() | (cells[name] == "")).to_numpy()
-                continue
-            numbers = pd.to_numeric(column, errors="coerce").to_numpy("float64", na_value=np.nan)
-            cells[name], empty[name] = numbers, column.isna().to_numpy()
-            wrong = ~(np.abs(numbers) < LARGEST) & ~empty[name]
-            if wrong.any():
-                row = int(np.argmax(wrong))
-                raise ValueError(f"row {start + row:,}: {where} is {str(column.iloc[row])!r}, not a number of less "
-                                 f"than {LARGEST:.0e}; mend it, or pass categorical=[{name!r}] if it holds categories")
-        bad = np.any(list(empty.values()), axis=0)
-        if bad.any() and self.on_empty_cells == "raise":
-            row = int(np.argmax(bad))
-            name = next(name for name in empty if empty[name][row])
-            raise ValueError(f"row {start + row:,}: column {name!r} of {self.source} is empty; fill it in, or pass "
-                             "on_empty_cells='skip' to leave out such rows")
-        piece = pd.DataFrame(cells, index=piece.index)
-        return piece[~bad] if bad.any() else piece
+            self.num_skipped += int(bad.sum())
+            if not bad.all():
+                yield piece[~bad] if bad.any() else piece
 
 
-def names(given):
-    """One name or several, as texts."""
-    return [given] if isinstance(given, str) else list(map(str, given))
+def refuse_twice(names, source):
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise TableError(f"{source} has more than one column {', '.join(map(repr, twice))}")
 
 
-def as_texts(column):
-    if isinstance(column.dtype, pd.CategoricalDtype):  # each category once, not each row
-        categories = column.cat.categories.astype(str)
-        return pd.Series(categories.to_numpy(object)[column.cat.codes.to_numpy()], index=column.index)
-    return column.astype(str)
+def require_file(path):
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"there is no file {path}")
+
+
+@contextmanager
+def readable(path, what):
+    """Errors of pandas, pyarrow, decoders and unpackers, of many kinds, as one."""
+    try:
+        yield
+    except Exception as error:
+        raise TableError(f"{path} cannot be read as a {what}: {error}") from error
