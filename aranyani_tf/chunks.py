@@ -9,7 +9,9 @@ import warnings
 import numpy as np
 import tensorflow as tf
 
-from aranyani_tf.rows import as_rows
+from aranyani_tf.arguments import require_whole
+from aranyani_tf.errors import RowError
+from aranyani_tf.rows import as_rows, is_missing, require_no_signs
 
 SMALL = 2**30  # bytes of features that `Feed` copies as a whole
 
@@ -26,8 +28,7 @@ class Chunks:
     """
 
     def __init__(self, pieces, *, size, num_rows=None, arrays=None, feature_names=None, only_once=False):
-        if size < 1:
-            raise ValueError(f"the chunk size must be at least 1, got {size}")
+        require_whole("the chunk size", size, 1)
         self.pieces, self.size, self.num_rows, self.arrays = pieces, size, num_rows, arrays
         self.feature_names, self.only_once = feature_names, only_once
 
@@ -50,10 +51,13 @@ class Chunks:
             return x.chunks(size or 4096)
         if isinstance(x, dict):
             if y is None:
-                raise ValueError("labels are missing: fit({'features': x, 'group': a}, y)")
+                raise RowError("labels are missing: fit({'features': x, 'group': a}, y)")
             return cls.of_arrays(*split_batch((x, y)), size=size or 4096)
         if y is not None or isinstance(x, np.ndarray):
-            raise ValueError("the group is missing: pass {'features': x, 'group': a} as x, or a Stream")
+            raise RowError("the group is missing: pass {'features': x, 'group': a} as x, or a Stream")
+        if not hasattr(x, "__iter__") or isinstance(x, str):
+            raise RowError("rows must be a Stream, {'features': x, 'group': a} with y, or batches of these; got "
+                           f"{type(x).__name__}")
         if iter(x) is x:
             pieces = map(split_batch, x)
             return cls(lambda: pieces, size=size or 4096, only_once=True)
@@ -76,30 +80,29 @@ class Chunks:
         pieces = self.pieces()
         first = next(pieces, None)
         if first is None:
-            raise ValueError("the stream is empty")
+            raise RowError("the stream is empty")
         if self.only_once:
             rest = itertools.chain([first], pieces)
             self.pieces = lambda: rest
         shape = np.shape(first[0])
         if len(shape) != 2:
-            raise ValueError(f"the features of a batch must be (rows, features), got shape {shape}; a dataset of "
+            raise RowError(f"the features of a batch must be (rows, features), got shape {shape}; a dataset of "
                              "single rows has to be batched first: dataset.batch(1024)")
         return shape[1]
 
-    @property
-    def all_known(self):
+    def all_known(self, num_labels):
         """Whether every row surely has a label and a group."""
         if self.arrays is None:
             return False
         _, labels, groups = self.arrays
-        return bool((labels >= 0).all() and (groups >= 0).all())
+        return not (is_missing(labels, num_labels).any() or (groups < 0).any())
 
 
 def split_batch(batch):
     """({"features": x, "group": a}, y) → x, y, a."""
     if not (isinstance(batch, (tuple, list)) and len(batch) == 2
             and isinstance(batch[0], dict) and {"features", "group"} <= set(batch[0])):
-        raise ValueError("a batch must be ({'features': x, 'group': a}, y)")
+        raise RowError("a batch must be ({'features': x, 'group': a}, y)")
     inputs, labels = batch
     return inputs["features"], labels, inputs["group"]
 
@@ -117,6 +120,8 @@ class Feed:
         self.num_rows = None
         self.all_good = False  # known to be so
         if chunks.arrays is not None:
+            if rules.num_labels > 1:
+                require_no_signs(chunks.arrays[1])
             self.num_rows = sum(len(labels) for _, labels, _ in self.good_pieces(tell=False))
             self.all_good = self.num_rows == chunks.num_rows
 
@@ -136,8 +141,8 @@ class Feed:
             num_good += len(piece[0])
             yield piece
         if num_good == 0:
-            raise ValueError("the stream is empty" if start == 0 else
-                             f"none of the {start:,} rows can be used; {first}")
+            raise RowError("the stream is empty" if start == 0 else
+                           f"none of the {start:,} rows can be used; {first}")
         if first and tell:
             warnings.warn(f"skipped {start - num_good:,} of {start:,} rows; the first: {first}",
                           stacklevel=2)

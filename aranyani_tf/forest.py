@@ -9,7 +9,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from aranyani_tf.arguments import require_choice, require_whole
+from aranyani_tf.arguments import require_choice, require_seed, require_whole
+from aranyani_tf.errors import ArgumentError, RowError
 from aranyani_tf.routing import leaf_probabilities_by_levels, leaf_probabilities_by_mask
 
 TINY = 1e-30  # log(TINY) is finite in float32, and exp(log(TINY)) is 0 for every purpose here
@@ -27,10 +28,28 @@ def smootherstep(z):
 
 
 def get_activation(activation):
-    """A Keras activation by name or callable; "smootherstep" is ours."""
-    if activation == "smootherstep":
+    """A Keras activation by name or callable; "smootherstep" is ours. It must give probabilities."""
+    if isinstance(activation, str) and activation == "smootherstep":
         return smootherstep
-    return keras.activations.get(activation)
+    try:
+        found = keras.activations.get(activation)
+    except (ValueError, TypeError) as error:
+        raise ArgumentError(f"activation {activation!r} is not known: {error}") from error
+    if found not in (keras.activations.sigmoid, smootherstep):
+        require_gate(found)
+    return found
+
+
+def require_gate(activation):
+    """Raises unless g gives a probability for every number, and not the same for all of them."""
+    try:
+        values = np.asarray(activation(tf.linspace(-30.0, 30.0, 61)))
+    except Exception as error:  # whatever a function of the user's may raise
+        raise ArgumentError(f"activation cannot be used: {error}") from error
+    if values.shape != (61,) or not ((values >= 0) & (values <= 1)).all() or not np.ptp(values) > 0:
+        raise ArgumentError("activation must give a probability for every number, as 'sigmoid' and 'smootherstep' do; "
+                            f"{getattr(activation, '__name__', activation)!r} goes from {values.min():g} to "
+                            f"{values.max():g}")
 
 
 @keras.saving.register_keras_serializable("aranyani_tf")
@@ -61,6 +80,7 @@ class ObliqueForest(keras.layers.Layer):
         require_whole("height", height, 1, 10)
         require_whole("num_labels", num_labels, 1)
         require_choice("routing", routing, ("levels", "mask"))
+        require_seed(seed)
         self.num_trees, self.height, self.num_labels = num_trees, height, num_labels
         self.activation, self.routing, self.seed = get_activation(activation), routing, seed
         self.num_nodes, self.num_leaves = 2**height - 1, 2**height
@@ -88,6 +108,9 @@ class ObliqueForest(keras.layers.Layer):
     def node_logits(self, inputs):
         """w·x + b of every node: (batch, tree, node)."""
         inputs = tf.cast(inputs, self.compute_dtype)
+        if inputs.shape.rank != 2 or inputs.shape[-1] != self.node_kernel.shape[1]:  # XLA would answer anyway
+            raise RowError(f"the forest takes rows of {self.node_kernel.shape[1]} features, shape (rows, "
+                           f"{self.node_kernel.shape[1]}); got shape {tuple(inputs.shape)}")
         return tf.einsum("bf,tfn->btn", inputs, self.node_kernel) + self.node_bias
 
     def node_decisions(self, inputs):

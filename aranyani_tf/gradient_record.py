@@ -13,30 +13,44 @@ class GradientRecord:
     """
 
     def __init__(self, weight_names=(), dtype="float32"):
-        self.names, self.dtype, self.rows = norm_names(weight_names), dtype, []
-        self.buffers = {}  # steps of a chunk → their norms, and how many of them are used
+        self.names, self.dtype = norm_names(weight_names), dtype
+        self.rows, self.steps = [], []  # norms, and the number of samples seen after each step
+        self.buffers = {}  # steps of a chunk → their norms; how many samples they are of, and how many share a step
         self.current = None  # the buffer of the chunk under way
 
     def prepare(self, num_steps):
         """Makes sure of a buffer for chunks of so many steps: a compiled function has that of its own size."""
         if num_steps not in self.buffers:
             norms = tf.zeros((num_steps, len(self.names)), self.dtype)
-            self.buffers[num_steps] = tf.Variable(norms, trainable=False), tf.Variable(0, trainable=False)
+            self.buffers[num_steps] = tf.Variable(norms, trainable=False), tf.Variable([0, 1], trainable=False)
         self.current = self.buffers[num_steps]
 
-    def write(self, norms, num_steps):
+    def write(self, norms, num_samples, samples_per_step):
         buffer, used = self.current
         buffer.assign(norms)
-        used.assign(num_steps)
+        used.assign([num_samples, samples_per_step])
 
     def keep(self):
         buffer, used = self.current
-        self.rows.append(buffer.numpy()[: int(used.numpy())])
+        ends = step_ends(*map(int, used.numpy()))
+        self.rows.append(buffer.numpy()[: len(ends)])
+        self.steps.append((self.steps[-1][-1] if self.steps else 0) + ends)
 
     def frame(self):
-        """One row a step: `step` from 1, then the norm of each gradient."""
-        rows = np.concatenate(self.rows) if self.rows else np.zeros((0, len(self.names)))
-        return norm_frame(rows, self.names)
+        """One row a step: `step`, how many samples were seen after it, then the norm of each gradient."""
+        if not self.rows:
+            return norm_frame(np.zeros((0, len(self.names))), np.zeros(0, int), self.names)
+        return norm_frame(np.concatenate(self.rows), np.concatenate(self.steps), self.names)
+
+
+def step_ends(num_samples, samples_per_step):
+    """Where each step over so many samples ends; the last one may be short.
+
+    >>> step_ends(25, 10).tolist()
+    [10, 20, 25]
+    """
+    count = -(-num_samples // samples_per_step)
+    return np.minimum(np.arange(1, count + 1) * samples_per_step, num_samples)
 
 
 def norm_names(weight_names):
@@ -44,7 +58,7 @@ def norm_names(weight_names):
     return [f"{part}_{name}" for part in ("task", "fairness", "total") for name in weight_names]
 
 
-def norm_frame(rows, names):
+def norm_frame(rows, steps, names):
     frame = pd.DataFrame(rows, columns=names)
-    frame.insert(0, "step", np.arange(1, len(frame) + 1))
+    frame.insert(0, "step", steps)
     return frame

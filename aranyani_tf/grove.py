@@ -1,15 +1,18 @@
 """A grid of models in one pass: every λ with every seed."""
 
 import itertools
+import warnings
 
 import keras
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from aranyani_tf.arguments import require_fairness_weight, require_whole
+from aranyani_tf.arguments import require_fairness_weight, require_number, require_whole
 from aranyani_tf.chunks import Chunks
-from aranyani_tf.gradient_record import norm_frame, norm_names
+from aranyani_tf.errors import ArgumentError, DivergedError, RowError
+from aranyani_tf.gradient_record import norm_frame, norm_names, step_ends
+from aranyani_tf.metrics import told_small_groups
 from aranyani_tf.model import Aranyani
 from aranyani_tf.records import StreamRecord
 from aranyani_tf.replicas import Adam, ReplicaLoop
@@ -46,20 +49,19 @@ class Grove:
                  model_class=Aranyani):
         self.model_class, self.settings = model_class, dict(model_settings or {})
         for name in {"fairness_weight", "seed"} & set(self.settings):
-            raise ValueError(f"{name} is a side of the grid: pass {name}s=[…], not a model setting")
-        fairness_weights, seeds = list(fairness_weights), list(seeds)
+            raise ArgumentError(f"{name} is a side of the grid: pass {name}s=[…], not a model setting")
+        fairness_weights, seeds = listed("fairness_weights", fairness_weights), listed("seeds", seeds)
+        for weight in fairness_weights:
+            require_fairness_weight(weight)
         for seed in seeds:
             require_whole("a seed", seed, 0)
-        if not learning_rate > 0:
-            raise ValueError(f"learning_rate must be a number above 0, got {learning_rate!r}")
+        require_number("learning_rate", learning_rate, 0, above=True)
         self.members = [(float(weight), int(seed)) for weight, seed in itertools.product(fairness_weights, seeds)]
         if not self.members or len(set(self.members)) < len(self.members):
-            raise ValueError("fairness_weights and seeds need at least one value each, and none twice; got "
+            raise ArgumentError("fairness_weights and seeds need at least one value each, and none twice; got "
                              f"{fairness_weights} and {seeds}")
-        for weight, _ in self.members:
-            require_fairness_weight(weight)
         self.optimizer = Adam(learning_rate)
-        self.trained = {}  # member → its slice of the replicas
+        self.trained, self.diverged, self.moments = {}, [], {}  # member → its slice of the replicas, its target's scale
         self.gradient_norms = None
 
     def single(self, seed, **settings):
@@ -96,10 +98,12 @@ class Grove:
         chunks = Chunks.of(stream, size=chunk_size)
         self.num_features = chunks.num_features
         template = self.single(self.members[0][1])
-        template.set_all_known(chunks.all_known)
+        template.set_all_known(chunks.all_known(template.num_labels))
         rows = tuple(map(np.concatenate, zip(*template.feed(chunks).good_pieces(), strict=True)))
-        loop = ReplicaLoop(template.step, self.optimizer, template.samples_per_step)
-        self.trained, records, norms = {}, [], []
+        template.check_probabilities(rows[0])
+        held_out = None if held_out is None else checked(held_out, template)
+        loop = ReplicaLoop(template.step, self.optimizer, template.samples_per_step, template.target_scale is not None)
+        self.trained, self.moments, self.diverged, records, norms = {}, {}, [], [], []
         with tqdm(total=len(rows[0]) * len(self.members), unit="sample", unit_scale=True,
                   disable=not verbose) as bar:
             for members, filled in self.groups(template):
@@ -115,16 +119,27 @@ class Grove:
                     record.add(*seen)
                     chunk_norms.append(norm)
                     if held_out is not None and record.is_due:
-                        record.examine(held_out.labels, held_out.groups, loop.outputs(held_out.features))
+                        record.examine(*held_out[1:], loop.outputs(held_out[0]))
                     bar.update(len(seen[0]) * len(members))
                     if on_chunk:
                         on_chunk(len(seen[0]) * len(members))
                 records.append(labelled(record.frame(), members))
                 if template.record_gradients:
-                    norms.append(labelled(norm_frames(chunk_norms, template.learner.names), members))
+                    ends = step_ends(len(rows[0]), template.samples_per_step)
+                    norms.append(labelled(norm_frames(chunk_norms, ends, template.learner.names), members))
                 self.trained |= {member: loop.replica(index) for index, member in enumerate(members)}
+                self.diverged += [member for index, member in enumerate(members) if loop.diverged(index)]
+                if loop.scale_target:
+                    self.moments |= {member: loop.moments_of(index) for index, member in enumerate(members)}
         if template.record_gradients:
             self.gradient_norms = pd.concat(norms, ignore_index=True)
+        if self.diverged:
+            told = ", ".join(f"λ={weight:g} with seed {seed}" for weight, seed in self.diverged[:5])
+            warnings.warn(f"{len(self.diverged)} of {len(self.members)} members have diverged ({told}): their records "
+                          "are NaN from there on", stacklevel=2)
+        sentence = told_small_groups(record.between(0, len(rows[0]))["counts"][0]) if template.num_labels > 1 else None
+        if sentence:
+            warnings.warn(sentence, stacklevel=2)
         return pd.concat(records, ignore_index=True)
 
     def groups(self, template):
@@ -141,14 +156,18 @@ class Grove:
         """A trained member as an `Aranyani` of its own, optimizer included: its stream can go on."""
         member = (float(fairness_weight), seed)
         if member not in self.trained:
-            raise ValueError(f"no trained member with fairness_weight {fairness_weight} and seed {seed}; "
+            raise ArgumentError(f"no trained member with fairness_weight {fairness_weight} and seed {seed}; "
                              f"there are {sorted(self.trained) or 'none yet: call fit first'}")
+        if member in self.diverged:
+            raise DivergedError(f"the member with fairness_weight {fairness_weight} and seed {seed} has diverged")
         replica, model = self.trained[member], self.single(seed, fairness_weight=fairness_weight)
         for variables, values in ((model.learner.variables, replica.weights), (model.learner.state, replica.state)):
             for variable, value in zip(variables, values, strict=True):
                 variable.assign(value)
         model.learner.store()
         model.statistics.write(replica.memory)
+        if model.target_scale is not None:
+            model.target_scale.moments.assign(self.moments[member])
         model.compile(self.optimizer.keras(model.learner.variables, replica))
         return model
 
@@ -174,8 +193,25 @@ def labelled(frame, members):
     return frame
 
 
-def norm_frames(chunks, weight_names):
+def norm_frames(chunks, steps, weight_names):
     """Norms of all steps, [(step, model, norm)], as rows with the number of the model."""
     norms = np.concatenate(chunks)
     names = norm_names(weight_names)
-    return pd.concat([norm_frame(norms[:, model], names).assign(model=model) for model in range(norms.shape[1])])
+    return pd.concat([norm_frame(norms[:, model], steps, names).assign(model=model)
+                      for model in range(norms.shape[1])])
+
+
+def listed(name, values):
+    """The values as a list, or a clear error."""
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+        raise ArgumentError(f"{name} must be a list of numbers, got {values!r}")
+    return list(values)
+
+
+def checked(held_out, template):
+    """Rows that nobody learns from, checked as those that are learned from."""
+    if not all(hasattr(held_out, name) for name in ("features", "labels", "groups")):
+        raise RowError(f"held_out must be a Stream, got {type(held_out).__name__}")
+    rules = template.rules(held_out.chunks(), "raise")
+    rows, bad, _ = rules.checked(held_out.features, held_out.labels, held_out.groups)
+    return rules.good_rows(bad, *rows)

@@ -5,8 +5,6 @@ the check of the rows, and the metrics of the progress bar. What is learned from
 `learn_rows`, which a subclass has.
 """
 
-import functools
-import threading
 import warnings
 from types import SimpleNamespace
 
@@ -15,29 +13,25 @@ import numpy as np
 import tensorflow as tf
 
 from aranyani_tf.chunks import Chunks, Feed, pad
+from aranyani_tf.errors import ArgumentError, DivergedError, RowError
+from aranyani_tf.keras_metrics import fitting
 from aranyani_tf.learners import is_labelled, losses
+from aranyani_tf.metrics import is_informative
+from aranyani_tf.progress import FitProgress
 from aranyani_tf.rows import RowRules
+from aranyani_tf.shared_model import SharedModel, in_turn
+from aranyani_tf.step import missing_label
 
 SIZES = (1, 64, 4096)  # of a compiled chunk in predict_then_learn: few sizes, few compilations
 
 
-def in_turn(method):
-    """Lets one thread at a time into the methods that are marked so."""
-    @functools.wraps(method)
-    def wait_then_run(self, *arguments, **kwargs):
-        with self.turn:
-            return method(self, *arguments, **kwargs)
-    return wait_then_run
-
-
-class OnlineModel(keras.Model):
+class OnlineModel(SharedModel):
     """Base class of `Aranyani`. Threads that share a model take turns to learn and evaluate."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         # Compiled functions: one set for rows that are all complete, one for rows with gaps.
         self.functions = SimpleNamespace(all_known=False, size=None, learn={}, train={})
-        self.turn = threading.RLock()
 
     @in_turn
     def fit(self, x=None, y=None, batch_size=None, *, on_bad_rows=None, callbacks=None, **kwargs):
@@ -55,34 +49,53 @@ class OnlineModel(keras.Model):
         for name in ("sample_weight", "class_weight", "validation_split", "shuffle"):
             value = kwargs.pop(name, None)
             if value is not None and not (np.isscalar(value) and not value):
-                raise ValueError(f"{name} has no meaning for a stream, which is learned in its order")
+                raise ArgumentError(f"{name} has no meaning for a stream, which is learned in its order")
         if not self.compiled:
             self.compile()
         chunks = Chunks.of(x, y, size=batch_size)
         if chunks.only_once and kwargs.get("epochs", 1) > 1:
-            raise ValueError(f"an iterator gives its rows once; for epochs={kwargs['epochs']} pass arrays, a Stream "
-                             "or a dataset")
+            raise ArgumentError(f"an iterator gives its rows once; for epochs={kwargs['epochs']} pass arrays, a "
+                                "Stream or a dataset")
         feed = self.feed(chunks, on_bad_rows)
-        callbacks = callbacks or []
         if self.record_gradients:
             self.gradient_record.prepare(feed.size // self.samples_per_step)
             if self.functions.size != feed.size:  # a compiled function writes to the buffer of its own size
                 self.train_function, self.functions.train, self.functions.size = None, {}, feed.size
-            recorder = keras.callbacks.LambdaCallback(
-                on_train_batch_end=lambda batch, logs: self.gradient_record.keep())
-            callbacks = (callbacks if isinstance(callbacks, list) else [callbacks]) + [recorder]
         if kwargs.get("validation_data") is not None:
             validation = kwargs["validation_data"]
             validation = validation if isinstance(validation, tuple) else (validation,)
             kwargs["validation_data"] = self.feed(Chunks.of(*validation), on_bad_rows).dataset()
-        self.set_all_known(chunks.all_known)
-        return self.with_clear_errors(
+        self.set_all_known(chunks.all_known(self.num_labels))
+        self.progress.epoch_rows.assign(0)
+        # First in the list: at the end of an epoch it is done with it before a backup is made.
+        follow = FitProgress(self.progress, self.after_chunk, self.restored)
+        callbacks = [follow, *([] if callbacks is None else callbacks if isinstance(callbacks, list) else [callbacks])]
+        history = self.with_clear_errors(
             feed, lambda: super(OnlineModel, self).fit(
                 feed.dataset(), shuffle=False, callbacks=callbacks, **kwargs))
+        self.warn_of_small_groups()
+        return history
+
+    def after_chunk(self, chunk=None):
+        """Looks after a chunk whether it went well, and keeps its norms."""
+        if self.progress.diverged.numpy():
+            self.progress.diverged.assign(False)
+            told = "" if chunk is None else f" in chunk {chunk:,}"
+            raise DivergedError(
+                f"the model has diverged{told}: its answers or weights are no longer numbers. It was left as it was "
+                f"before these rows. Try a smaller learning rate (now {float(self.optimizer.learning_rate):g}) or "
+                f"fairness_weight (now {self.fairness_weight:g}), and features of a moderate size")
+        if self.record_gradients:
+            self.gradient_record.keep()
+
+    def restored(self):
+        """A backup from the middle of an epoch was restored: what it has learned is passed over as missing rows."""
+        self.set_all_known(False)
+        self.make_train_function()
 
     @in_turn
     def evaluate(self, x=None, y=None, batch_size=None, *, on_bad_rows=None, **kwargs):
-        """The metrics on rows that are not learned from; x and y as in `fit`."""
+        """The metrics on rows that are not learned from; x and y as in `fit`. `so_far` is not touched."""
         feed = self.feed(Chunks.of(x, y, size=batch_size), on_bad_rows)
         if not self.compiled:
             self.compile()
@@ -109,10 +122,6 @@ class OnlineModel(keras.Model):
         return RowRules(self.num_features if self.built else chunks.num_features, self.num_labels, self.num_groups,
                         self.compute_dtype, chunks.feature_names, on_bad_rows or self.on_bad_rows)
 
-    def build_for(self, num_features):
-        if not self.built:  # by a call, since Keras exports only what was called
-            self(np.zeros((1, num_features), self.compute_dtype))
-
     def with_clear_errors(self, feed, run):
         """Runs, and raises what went wrong in the feed as it is, not as tf.data wraps it."""
         try:
@@ -124,9 +133,28 @@ class OnlineModel(keras.Model):
                 raise feed.error from None
             raise
 
+    def make_train_function(self, force=False):
+        if self.train_function is not None and not force:
+            return
+        super().make_train_function(force)
+        compiled = self.train_function
+
+        def move_between_saves(iterator):
+            with self.state:
+                return compiled(iterator)
+
+        self.train_function = move_between_saves
+
     def train_step(self, data):
         inputs, labels = data
         features, groups = inputs["features"], inputs["group"]
+        progress, size = self.progress, tf.shape(labels)[0]
+        if not self.functions.all_known:
+            learned = tf.range(size) < tf.cast(tf.minimum(progress.to_skip, tf.int32.max), tf.int32)
+            labels, groups = hidden(learned, labels, groups)
+        skipped = tf.minimum(progress.to_skip, tf.cast(size, tf.int64))
+        progress.to_skip.assign_sub(skipped)
+        progress.epoch_rows.assign_add(tf.cast(size, tf.int64) - skipped)
         self.learn_and_score(features, labels, groups, last_informative_row(labels, groups))
         return self.get_metrics_result()
 
@@ -137,9 +165,26 @@ class OnlineModel(keras.Model):
         return self.get_metrics_result()
 
     def learn_and_score(self, features, labels, groups, num_rows):
+        """Learns from a chunk, unless the model diverges on the way: then everything is as it was before."""
+        progress = self.progress
+        before = [tf.identity(variable.value) for variable in self.moving()]
         outputs = self.learn_rows(features, labels, groups, num_rows)
+        good = ~progress.diverged & tf.reduce_all(tf.math.is_finite(outputs)) & tf.reduce_all(
+            [tf.reduce_all(tf.math.is_finite(variable.value)) for variable in self.learner.variables])
+        progress.diverged.assign(~good)
+        for variable, old in zip(self.moving(), before, strict=True):
+            variable.assign(tf.where(good, variable.value, old))
+        labels, groups = hidden(~good, labels, groups)
+        outputs = tf.where(good, outputs, tf.zeros_like(outputs))
         self.score(labels, groups, outputs)
+        progress.add(labels, groups, outputs, losses(outputs, labels), is_labelled(labels))
         return outputs
+
+    def moving(self):
+        """Every variable that learning moves."""
+        scale = [] if self.target_scale is None else self.target_scale.weights
+        return [*self.learner.variables, *self.learner.state, *self.optimizer.variables, *self.statistics.weights,
+                *(self.forest.weights if self.forest is not None else ()), *scale]
 
     def score(self, labels, groups, outputs):
         """Adds rows to the prequential metrics, and to any metric given to `compile`."""
@@ -149,6 +194,21 @@ class OnlineModel(keras.Model):
         if self._compile_metrics is not None:
             self._compile_metrics.update_state(
                 tf.where(is_labelled(labels), labels, tf.zeros_like(labels)), outputs, known)
+
+    def fitting_metrics(self, metrics):
+        return [fitting(metric, self.num_labels, self.positive_label) for metric in metrics or []]
+
+    def so_far(self):
+        """The metrics of all rows that the model has learned from, in all calls, also before it was saved.
+
+        >>> import aranyani_tf as ar
+        >>> stream = ar.datasets.load("synthetic", num_rows=100)
+        >>> model = ar.Aranyani(num_trees=1, height=2, seed=0)
+        >>> said = model.predict_then_learn(stream.features, stream.labels, stream.groups)
+        >>> model.so_far()["rows"]
+        100
+        """
+        return self.progress.results()
 
     @in_turn
     def predict_then_learn(self, x, y, a, *, on_bad_rows=None):
@@ -166,45 +226,50 @@ class OnlineModel(keras.Model):
         Returns:
             (n, label): what the model said about each row before it learned from that row.
         """
-        chunks = Chunks.of_arrays(x, y, a, size=max(len(x), 1))
+        chunks = Chunks.of_arrays(x, y, a, size=4096)
         if not chunks.num_rows:
-            raise ValueError("the stream is empty")
+            raise RowError("the stream is empty")
         rules = self.rules(chunks, on_bad_rows)
-        features, labels, groups = rules.convert(*chunks.arrays)
-        bad, problem = rules.problems(features, labels, groups)
-        if problem:
-            sentence = f"row {problem[0]:,}: {problem[1]}"
-            rules.complain(sentence)
-            warnings.warn(f"skipped {bad.sum():,} of {len(bad):,} rows; the first: {sentence}", stacklevel=2)
+        rows, bad, sentence = rules.checked(*chunks.arrays)
+        if sentence:
+            warnings.warn(f"skipped {bad.sum():,} of {len(bad):,} rows; the first: {sentence}", stacklevel=3)
         outputs = np.full((len(bad), self.num_labels), np.nan, self.compute_dtype)
-        if not self.compiled:
-            self.compile()
-        self.build_for(rules.num_features)
-        if not bad.all():
-            outputs[~bad] = self.learn_arrays(*rules.good_rows(bad, features, labels, groups))
+        with self.state:
+            if not self.compiled:
+                self.compile()
+            self.build_for(rules.num_features)
+            if not bad.all():
+                rows = rules.good_rows(bad, *rows)
+                self.check_probabilities(rows[0])
+                outputs[~bad] = self.learn_arrays(*rows)
         return outputs
 
     def learn_arrays(self, *rows):
         """Learns from rows that were checked; returns the predictions (n, label)."""
-        self.set_all_known(Chunks.of_arrays(*rows, size=1).all_known)
+        under_way = self.functions.all_known  # of a `fit` in whose callback this may be called
+        self.set_all_known(Chunks.of_arrays(*rows, size=1).all_known(self.num_labels))
         num_rows, k = len(rows[0]), self.samples_per_step
         size = next((s for s in SIZES if s >= num_rows), SIZES[-1])
         size = -(-size // k) * k
         outputs = []
-        for start in range(0, num_rows, size):
-            piece = tuple(array[start : start + size] for array in rows)
-            count = len(piece[0])
-            if self.record_gradients:
-                self.gradient_record.prepare(size // k)
-            predicted = self.learn_function()(*map(tf.constant, pad(piece, size)), tf.constant(count))
-            outputs.append(predicted.numpy()[:count])
-            if self.record_gradients:
-                self.gradient_record.keep()
+        try:
+            for start in range(0, num_rows, size):
+                piece = tuple(array[start : start + size] for array in rows)
+                count = len(piece[0])
+                if self.record_gradients:
+                    self.gradient_record.prepare(size // k)
+                predicted = self.learn_function()(*map(tf.constant, pad(piece, size)), tf.constant(count))
+                self.after_chunk()
+                outputs.append(predicted.numpy()[:count])
+        finally:
+            self.set_all_known(under_way)
         return np.concatenate(outputs)
 
     def learn_function(self):
-        """`learn_and_score`, compiled."""
+        """`learn_and_score`, compiled unless the user wants it eager."""
         functions = self.functions
+        if self.run_eagerly:
+            return self.learn_and_score
         if functions.all_known not in functions.learn:
             functions.learn[functions.all_known] = tf.function(
                 self.learn_and_score, jit_compile=bool(self.jit_compile), autograph=False)
@@ -222,7 +287,11 @@ class OnlineModel(keras.Model):
         self.functions.learn, self.functions.train = {}, {}
 
 
+def hidden(where, labels, groups):
+    """Labels and groups, missing where they are not to be seen."""
+    return tf.where(where, tf.constant(missing_label(labels), labels.dtype), labels), tf.where(where, -1, groups)
+
+
 def last_informative_row(labels, groups):
     """How many rows there are before the padding begins."""
-    informative = is_labelled(labels) | (groups >= 0)
-    return tf.reduce_max(tf.where(informative, tf.range(1, tf.shape(labels)[0] + 1), 0))
+    return tf.reduce_max(tf.where(is_informative(labels, groups), tf.range(1, tf.shape(labels)[0] + 1), 0))

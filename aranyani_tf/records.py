@@ -10,6 +10,7 @@ import pandas as pd
 
 from aranyani_tf import metrics
 from aranyani_tf.arguments import require_whole
+from aranyani_tf.errors import DivergedError
 from aranyani_tf.rows import RowRules
 
 NUM_WINDOWS = 20
@@ -45,9 +46,10 @@ class ClassTally:
         label, group = np.where(labels >= 0, labels, wide - 1), np.where(groups >= 0, groups, deep - 1)
         cell = ((np.arange(num_models) * wide + label) * deep + group) * long + outputs.argmax(axis=-1)
         counted = (labels >= 0) | (groups >= 0)
-        counts = np.bincount(cell[counted], minlength=num_models * wide * deep * long)
+        counts = np.bincount(cell[counted], minlength=num_models * wide * deep * long).astype("float64")
+        answered = np.isfinite(outputs).all(axis=(0, 2))  # a model that said NaN has no metrics from there on
         in_group = groups[:, :, None] == np.arange(self.num_groups)  # (row, model, group)
-        return {"counts": counts.reshape(num_models, wide, deep, long),
+        return {"counts": np.where(answered[:, None, None, None], counts.reshape(num_models, wide, deep, long), np.nan),
                 "sums": np.einsum("nmg,nml->mgl", in_group.astype("float64"), outputs)}
 
     def measured(self, tables):
@@ -76,7 +78,7 @@ class RegressionTally:
         errors = np.where(known, labels - values, 0) ** 2
         in_group = groups[:, :, None] == np.arange(self.num_groups)  # (row, model, group)
         return {"errors": np.stack([errors.sum(axis=0), known.sum(axis=0)], axis=-1),
-                "sums": np.stack([(in_group * values[:, :, None]).sum(axis=0), in_group.sum(axis=0)], axis=-1)}
+                "sums": np.stack([np.where(in_group, values[:, :, None], 0).sum(axis=0), in_group.sum(axis=0)], axis=-1)}
 
     def measured(self, tables):
         errors, sums = tables["errors"], tables["sums"]
@@ -144,7 +146,8 @@ class StreamRecord:
         """One row a model and checkpoint: `model`, `step`, then the metrics.
 
         Metrics without a prefix are of all rows so far; `late_…` of those in the second half of the
-        stream; `window_demographic_parity` is the mean over the windows that are complete.
+        stream; `window_demographic_parity` is the mean over the windows that are complete, and have rows of two
+        groups. NaN is what cannot be known.
         """
         gaps = [self.tally.measured(self.between(*window))["demographic_parity"]
                 for window in zip(self.windows[:-1], self.windows[1:], strict=True)]
@@ -157,9 +160,16 @@ class StreamRecord:
             columns = {"model": np.arange(self.num_models), "step": step}
             columns |= {name: found.pop(name) for name in headline}
             columns |= {f"late_{name}": late.get(name, np.nan) for name in headline}
-            columns["window_demographic_parity"] = np.mean(gaps[:complete], axis=0) if complete else np.nan
+            columns["window_demographic_parity"] = mean_of_known(gaps[:complete]) if complete else np.nan
             frames.append(pd.DataFrame(columns | found | (self.examined[index] if self.examined else {})))
         return pd.concat(frames).sort_values(["model", "step"]).reset_index(drop=True)
+
+
+def mean_of_known(gaps):
+    """The mean over windows, of those in which the groups can be compared: (window, model) → (model,)."""
+    gaps = np.array(gaps)
+    known = ~np.isnan(gaps)
+    return np.where(known.any(axis=0), np.where(known, gaps, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1), np.nan)
 
 
 def per_model(labels, groups, outputs):
@@ -178,22 +188,28 @@ def learn_stream(learner, stream, *, checkpoints=None, chunk_size=1024, on_chunk
     """
     num_labels = getattr(learner, "num_labels", stream.num_labels)
     num_groups = getattr(learner, "num_groups", stream.num_groups)
-    rules = RowRules(stream.num_features, num_labels, num_groups, feature_names=stream.feature_names)
+    rules = RowRules(stream.num_features, num_labels, num_groups, feature_names=stream.feature_names,
+                     on_bad_rows=getattr(learner, "on_bad_rows", "raise"))
     record = StreamRecord(len(stream), num_labels=num_labels, num_groups=num_groups, checkpoints=checkpoints,
                           positive_label=getattr(learner, "positive_label", 1))
     samples_per_step = getattr(learner, "samples_per_step", 1)
     chunk_size = max(chunk_size // samples_per_step, 1) * samples_per_step  # whole steps
     for start in range(0, len(stream), chunk_size):
         piece = stream[start : start + chunk_size]
-        outputs = np.asarray(learner.predict_then_learn(piece.features, piece.labels, piece.groups))
-        bad, problem = rules.problems(*rules.convert(piece.features, piece.labels, piece.groups))
-        skipped = np.isnan(outputs).any(axis=1)
-        if (skipped & ~bad).any():
-            raise ValueError(f"row {start + int(np.argmax(skipped & ~bad)):,}: the learner said NaN; it has diverged")
-        if (bad & ~skipped).any():
+        rows = rules.convert(piece.features, piece.labels, piece.groups)
+        bad, problem = rules.problems(*rows)  # before the learner sees any of them
+        if problem:
             rules.complain(f"row {start + problem[0]:,}: {problem[1]}")
-        labels = np.where(bad, np.nan if num_labels == 1 else -1, piece.labels)
-        groups, outputs = np.where(bad, -1, piece.groups), np.where(bad[:, None], 0, outputs)
+        outputs = np.zeros((len(bad), num_labels))
+        labels = np.full(len(bad), np.nan if num_labels == 1 else -1)
+        groups = np.full(len(bad), -1)
+        if not bad.all():
+            good = rules.good_rows(bad, *rows)
+            said = np.asarray(learner.predict_then_learn(*good))
+            outputs[~bad], labels[~bad], groups[~bad] = said, *good[1:]
+            if np.isnan(said).any():
+                row = int(np.flatnonzero(~bad)[np.argmax(np.isnan(said).any(axis=1))])
+                raise DivergedError(f"row {start + row:,}: the learner said NaN; it has diverged")
         record.add(labels if num_labels == 1 else labels.astype(np.int32), groups.astype(np.int32), outputs[:, None])
         if on_chunk:
             on_chunk(len(piece))

@@ -8,11 +8,13 @@ may hold back an update that others make.
 from typing import NamedTuple
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from aranyani_tf.chunks import pad
 from aranyani_tf.loop import in_steps
 from aranyani_tf.step import missing_label
+from aranyani_tf.target_scale import in_unit, scaled_along, unit_of
 
 
 class Replicas(NamedTuple):
@@ -147,10 +149,11 @@ class ReplicaLoop:
     Args:
         step, optimizer: a `Step` and an `Adam`.
         samples_per_step: how many rows share an update.
+        scale_target: scales a regression target along the stream, as a single model does.
     """
 
-    def __init__(self, step, optimizer, samples_per_step):
-        self.samples_per_step = samples_per_step
+    def __init__(self, step, optimizer, samples_per_step, scale_target=False):
+        self.samples_per_step, self.scale_target = samples_per_step, scale_target
 
         def walk_all(replicas, fairness_weights, *rows):
             chosen = walk_alone if fairness_weights.shape[0] == 1 else walk
@@ -184,15 +187,33 @@ class ReplicaLoop:
         for start, end in zip([0, *ends], [end for end in ends if end <= num_rows], strict=False):
             here = slice(start, end) if orders is None else orders[start:end]
             piece = tuple(array[here] for array in rows)
-            count = len(piece[0])
+            count, labels = len(piece[0]), piece[1]
+            if self.scale_target:
+                if start == 0:
+                    self.moments = tf.zeros((3, *labels.shape[1:]), tf.float64)
+                learned, before, self.moments = scaled_along(tf.constant(labels), self.moments)
+                piece = piece[0], learned.numpy(), piece[2]
             self.replicas, outputs, norms = self.compiled(
                 self.replicas, self.fairness_weights, *map(tf.constant, pad(piece, size)), tf.constant(count))
-            yield *piece[1:], outputs.numpy()[:count], norms.numpy()[: -(-count // k)]
+            outputs = outputs[:count]
+            if self.scale_target:
+                outputs = in_unit(outputs, *before)
+            yield labels, piece[2], outputs.numpy(), norms.numpy()[: -(-count // k)]
 
     def outputs(self, features):
         """What the replicas say about rows, as they are now: (row, replica, label)."""
         outputs = self.compiled_outputs(self.replicas.weights, self.replicas.state, tf.constant(features))
+        if self.scale_target:
+            outputs = in_unit(outputs, *unit_of(self.moments))
         return outputs.numpy().transpose(1, 0, 2)
+
+    def diverged(self, index):
+        """Whether a replica's weights are numbers no longer."""
+        return not all(np.isfinite(weight[index]).all() for weight in self.replicas.weights)
+
+    def moments_of(self, index):
+        """The scale of the target that a replica has learned; all have the same if they share an order."""
+        return self.moments[:, index] if self.moments.shape.rank == 2 else self.moments
 
     def replica(self, index):
         """One replica's tensors."""

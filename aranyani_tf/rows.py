@@ -1,36 +1,67 @@
-"""What a row must be: numbers, finite features, labels and groups that the model knows."""
+"""What a row must be: numbers, finite features, labels and groups that the model knows.
+
+Every way into a model, and into every baseline, goes through `RowRules`.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from aranyani_tf.arguments import require_choice
+from aranyani_tf.errors import RowError
 
 LARGEST = 1e18  # of a number: its square must fit into the float32 in which the model computes
 ON_BAD_ROWS = ("raise", "skip")
 SIZE = f"finite, and less than {LARGEST:.0e} in size"
+FEW = 20  # labels from which nothing is concluded
+ANY_GROUP = 2**31 - 1  # groups of a learner that does not look at them
 
 
 def as_rows(features, labels, groups):
     """Arrays of numbers of equal lengths, or a clear error; single rows are not looked at here."""
-    features, labels, groups = (
-        as_numbers(name, array)
-        for name, array in (("features", features), ("labels", labels), ("groups", groups)))
+    features, labels, groups = as_features(features), as_numbers("labels", labels), as_numbers("groups", groups)
+    columns = []
+    for name, column in (("labels", labels), ("groups", groups)):
+        if column.shape == (len(features), 1):
+            column = column[:, 0]
+        if column.shape != (len(features),):
+            raise RowError(f"{name} must have shape ({len(features)},), one per row of the features; "
+                           f"got {column.shape}")
+        columns.append(column)
+    return features, *columns
+
+
+def as_features(features):
+    """Numbers of shape (rows, features): float64 if they are, or else float32."""
+    features = as_numbers("features", features)
     if features.dtype != np.float64:  # float64 is kept for models that compute in it
         features = features.astype(np.float32, copy=False)
+    if features.ndim == 1:
+        raise RowError(f"features must be (rows, features), got shape {features.shape}; one row is x[None], "
+                       "or [x] as a list")
     if features.ndim != 2:
-        raise ValueError(f"features must be (rows, features), got shape {features.shape}")
-    for name, column in (("labels", labels), ("groups", groups)):
-        if column.shape != (len(features),):
-            raise ValueError(f"{name} must have shape ({len(features)},), one per row of the features; "
-                             f"got {column.shape}")
-    return features, labels, groups
+        raise RowError(f"features must be (rows, features), got shape {features.shape}")
+    return features
 
 
 def as_numbers(name, array):
-    array = np.asarray(array)
+    """A NumPy array of numbers; whatever is none is refused by name."""
+    if hasattr(array, "toarray"):
+        raise RowError(f"{name} are a sparse {type(array).__name__}; pass {name}.toarray()")
+    if np.ma.isMaskedArray(array):
+        if np.ma.getmaskarray(array).any():
+            filled = "filled(-1)" if name != "features" else "filled(value)"
+            raise RowError(f"{name} are masked in part, and what lies under a mask is not to be used; pass "
+                           f"{name}.{filled}")
+        array = np.ma.getdata(array)
+    try:
+        array = np.asarray(array)
+    except (ValueError, TypeError) as error:  # ragged, most of all
+        raise RowError(f"{name} are no array of numbers: {error}") from error
     if array.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must be numbers, got {array.dtype}; encode categories as 0, 1, 2, … first")
+        given = type(array.item()).__name__ if array.ndim == 0 else array.dtype
+        raise RowError(f"{name} must be numbers, got {given}; encode categories as 0, 1, 2, … first, and empty "
+                       "cells of labels or groups as −1")
     if array.dtype.kind == "f":
         return array
     narrow = array.astype(np.int32)
@@ -54,15 +85,13 @@ class RowRules:
     def convert(self, features, labels, groups):
         """As the model computes; a wrong number of features concerns every row at once."""
         features, labels, groups = as_rows(features, labels, groups)
-        if features.shape[1] != self.num_features:
-            raise ValueError(f"the model takes {self.num_features} features, "
-                             f"the rows have {features.shape[1]}")
+        require_width(features.shape, self.num_features)
         with np.errstate(over="ignore"):  # what overflows is infinite, and is named as such
             return features.astype(self.dtype, copy=False), labels, groups
 
     def problems(self, features, labels, groups):
         """A mask of bad rows, and (row, sentence) about the first of them, or None."""
-        bad_feature = ~(np.abs(features) < LARGEST).all(axis=1)
+        bad_feature = is_bad_feature(features)
         bad_label = np.abs(labels) >= LARGEST if self.num_labels == 1 else is_no_code(labels, self.num_labels)
         bad_group = is_no_code(groups, self.num_groups)
         bad = bad_feature | bad_label | bad_group
@@ -70,18 +99,28 @@ class RowRules:
             return bad, None
         row = int(np.argmax(bad))
         if bad_feature[row]:
-            column = int(np.argmin(np.abs(features[row]) < LARGEST))
-            name = f" ({self.feature_names[column]})" if self.feature_names else ""
-            return bad, (row, f"feature {column}{name} is {features[row, column]}, must be {SIZE}")
-        if bad_label[row]:
-            wanted = SIZE if self.num_labels == 1 else codes(self.num_labels)
-            return bad, (row, f"label is {labels[row]}, must be {wanted}")
-        return bad, (row, f"group is {groups[row]}, must be {codes(self.num_groups)}")
+            return bad, (row, told_feature(features[row], self.feature_names))
+        if bad_label[row] and self.num_labels == 1:
+            return bad, (row, f"label is {labels[row]}, must be {SIZE}")
+        name, column, count = (("label", labels, self.num_labels) if bad_label[row] else
+                               ("group", groups, self.num_groups))
+        return bad, (row, f"{name} is {column[row]}, must be {codes(count)}{way_out(name, column, count)}")
+
+    def checked(self, features, labels, groups):
+        """(converted rows, mask of bad ones, sentence about the first); raises unless they are to be skipped."""
+        rows = self.convert(features, labels, groups)
+        bad, problem = self.problems(*rows)
+        sentence = f"row {problem[0]:,}: {problem[1]}" if problem else None
+        if problem:
+            self.complain(sentence)
+        if self.num_labels > 1:
+            require_no_signs(rows[1])
+        return rows, bad, sentence
 
     def complain(self, sentence):
         """Raises, unless bad rows are to be skipped."""
         if self.on_bad_rows == "raise":
-            raise ValueError(f"{sentence}. Mend the row, or pass on_bad_rows='skip'")
+            raise RowError(f"{sentence}. Mend the row, or pass on_bad_rows='skip'")
 
     def good_rows(self, bad, features, labels, groups):
         """The rows that are not bad, with the types that the training loop takes."""
@@ -91,6 +130,38 @@ class RowRules:
                 groups[good].astype(np.int32, copy=False))
 
 
+def is_missing(labels, num_labels):
+    """Where a label is missing: −1, or NaN in regression."""
+    return np.isnan(labels) if num_labels == 1 else labels < 0
+
+
+def require_width(shape, num_features):
+    """Raises unless rows of this shape are as wide as the model; a width that is not known yet passes."""
+    if len(shape) != 2:
+        raise RowError(f"features must be (rows, features), got shape {tuple(shape)}; one row is x[None]")
+    if shape[-1] not in (None, num_features):
+        raise RowError(f"the model takes {num_features} features, the rows have {shape[-1]}")
+
+
+def require_no_signs(labels):
+    """Raises if labels look like −1 and 1: −1 means missing, so that only the positive ones would be learned."""
+    known = labels[~np.isnan(labels)] if labels.dtype.kind == "f" else labels
+    if len(known) >= FEW and set(np.unique(known).tolist()) == {-1, 1}:
+        raise RowError("the labels are −1 and 1 and none is 0, but −1 stands for a missing label: use 0 and 1, "
+                       "labels = (labels + 1) // 2. If only label 1 is ever known, there is nothing to tell apart")
+
+
+def is_bad_feature(features):
+    return ~(np.abs(features) < LARGEST).all(axis=1)
+
+
+def told_feature(row, feature_names=None):
+    """A sentence about the first feature of a row that cannot be used."""
+    column = int(np.argmin(np.abs(row) < LARGEST))
+    name = f" ({feature_names[column]})" if feature_names else ""
+    return f"feature {column}{name} is {row[column]}, must be {SIZE}"
+
+
 def is_no_code(values, count):
     """Where a value is not one of −1, 0, …, count − 1."""
     return ~((values >= -1) & (values < count) & (values == np.floor(values)))
@@ -98,3 +169,10 @@ def is_no_code(values, count):
 
 def codes(count):
     return f"a whole number from 0 to {count - 1}, or −1 if missing"
+
+
+def way_out(name, column, count):
+    """What to do where the codes are fine, but the model was made for fewer of them."""
+    largest = np.nanmax(column)
+    fine = not is_no_code(column, ANY_GROUP).any() and count <= largest < 1000
+    return f". The model was made for {count} {name}s: pass num_{name}s={int(largest) + 1}" if fine else ""

@@ -5,6 +5,8 @@ The rows go in as they are: not normalised, and no exception is turned into an a
 
 import numpy as np
 
+from aranyani_tf.rows import ANY_GROUP, RowRules, as_rows
+
 
 class RiverLearner:
     """Any River classifier behind the interface of all learners, `predict_then_learn`.
@@ -24,6 +26,8 @@ class RiverLearner:
 
     def predict_then_learn(self, x, y, a):
         """What was said about each row before learning from it, (n, label); the group is not used."""
+        x, y, a = as_rows(x, y, a)
+        (x, y, a), *_ = RowRules(x.shape[1], self.num_labels, ANY_GROUP).checked(x, y, a)
         outputs = np.full((len(x), self.num_labels), 1 / self.num_labels)  # nothing seen yet
         for row, (features, label, group) in enumerate(zip(x.tolist(), y.tolist(), a.tolist(), strict=True)):
             features = dict(enumerate(features))

@@ -1,0 +1,55 @@
+"""Keras's metrics for binary outputs, such as AUC, on a model that gives a probability for each label."""
+
+import keras
+import tensorflow as tf
+
+BINARY = (
+    keras.metrics.AUC, keras.metrics.Precision, keras.metrics.Recall, keras.metrics.TruePositives,
+    keras.metrics.TrueNegatives, keras.metrics.FalsePositives, keras.metrics.FalseNegatives,
+    keras.metrics.SensitivityAtSpecificity, keras.metrics.SpecificityAtSensitivity,
+    keras.metrics.PrecisionAtRecall, keras.metrics.RecallAtPrecision, keras.metrics.BinaryAccuracy,
+    keras.metrics.BinaryCrossentropy, keras.metrics.Hinge, keras.metrics.BinaryIoU)
+
+
+@keras.saving.register_keras_serializable("aranyani_tf")
+class OfLabel(keras.metrics.Metric):
+    """A binary metric of one label against all others.
+
+    >>> metric = OfLabel(keras.metrics.AUC(), label=1)
+    >>> metric.update_state([0, 1, 1], [[.9, .1], [.2, .8], [.4, .6]])
+    >>> float(metric.result())
+    1.0
+    """
+
+    def __init__(self, metric, label=1, name=None, **kwargs):
+        super().__init__(name=name or metric.name, **kwargs)
+        self.metric, self.label = metric, label
+
+    def update_state(self, labels, outputs, sample_weight=None):
+        is_it = tf.cast(tf.equal(tf.cast(labels, tf.int32), self.label), tf.float32)
+        self.metric.update_state(is_it, tf.convert_to_tensor(outputs)[:, self.label], sample_weight=sample_weight)
+
+    def result(self):
+        return self.metric.result()
+
+    def reset_state(self):
+        self.metric.reset_state()
+
+    @property
+    def variables(self):
+        return self.metric.variables
+
+    def get_config(self):
+        return super().get_config() | {"metric": keras.saving.serialize_keras_object(self.metric), "label": self.label}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**(config | {"metric": keras.saving.deserialize_keras_object(config["metric"])}))
+
+
+def fitting(metric, num_labels, positive_label):
+    """The metric as a model with so many labels can feed it: binary ones look at the positive label alone."""
+    if isinstance(metric, str):
+        found = getattr(keras.metrics, metric, None) or getattr(keras.metrics, metric.upper(), None)
+        metric = found() if isinstance(found, type) and issubclass(found, BINARY) else metric
+    return OfLabel(metric, positive_label) if num_labels == 2 and isinstance(metric, BINARY) else metric
