@@ -9,7 +9,7 @@ from aranyani_tf.datasets.synthetic import require_share
 from aranyani_tf.stream import Stream
 
 
-def rate_jumps(num_rows=100_000, num_features=14, minority=0.5, rates=(0.2, 0.6), jump_every=6_000, bias=1.0,
+def rate_jumps(num_rows=200_000, num_features=14, minority=0.5, rates=(0.2, 0.6), jump_every=50_000, bias=1.0,
                seed=0):
     """Rows of two groups with the same rate of label 1, which jumps to and fro along the stream.
 
@@ -26,7 +26,7 @@ def rate_jumps(num_rows=100_000, num_features=14, minority=0.5, rates=(0.2, 0.6)
         rates: of label 1, in turn.
         jump_every: how many rows a rate lasts.
 
-    >>> stream = rate_jumps(num_rows=12_000, minority=0.02, seed=1)
+    >>> stream = rate_jumps(num_rows=12_000, jump_every=6_000, minority=0.02, seed=1)
     >>> [round(float(part.labels.mean()), 2) for part in (stream[:6000], stream[6000:])]
     [0.2, 0.6]
     """
