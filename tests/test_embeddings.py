@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,10 +15,13 @@ import tensorflow_datasets as tfds
 
 import aranyani_tf as ar
 from aranyani_tf.embeddings.__main__ import main
+from aranyani_tf.embeddings.clip import MODEL as CLIP
 from aranyani_tf.embeddings.clip import ClipEncoder
+from aranyani_tf.embeddings.instructor import MODEL as INSTRUCTOR
 from aranyani_tf.embeddings.instructor import PROMPT, TextEncoder
 from aranyani_tf.embeddings.job import embed
 from aranyani_tf.embeddings.sources import celeba_examples, civil_comments_examples
+from aranyani_tf.embeddings.weights import PINNED, commit_of, load_weights
 from tiny_models import SENTENCES, tiny_clip, tiny_instructor
 
 
@@ -140,8 +144,10 @@ def test_clip_s_embeddings_are_the_library_s_own(images, clip):
     np.testing.assert_allclose(ClipEncoder(clip)(pictures), expected, atol=1e-6)
 
 
-def test_comments_of_one_religion_are_embedded_with_the_paper_s_prompt(comments, instructor, tmp_path):
+def test_comments_of_one_religion_are_embedded_with_the_paper_s_prompt(comments, instructor, tmp_path, capsys):
     assert run(["civil_comments", "--instructor", instructor, "--data-dir", comments, "--output", tmp_path]) == 0
+    assert ("20 rows of 12 features (paper: 33.9K rows); toxic 20.0 % (paper: 6.6 %), Muslim 50.0 % (paper: 23.4 %)"
+            in capsys.readouterr().out)
     stream = ar.datasets.load("civil_comments", embeddings=tmp_path / "civil_comments")
     rows = [row for row in range(30) if row % 3 != 2]  # every third names both
     np.testing.assert_array_equal(stream.groups, [row % 3 == 1 for row in rows])
@@ -154,19 +160,22 @@ def test_comments_of_one_religion_are_embedded_with_the_paper_s_prompt(comments,
         f"{SENTENCES[row % 4]} {SENTENCES[row % 3]}" for row in rows[18:]]
 
 
-def test_the_prompt_is_read_but_not_pooled(instructor):
+@pytest.mark.parametrize("prompt", ["toxic or not toxic", " toxic or not toxic "])
+def test_the_prompt_is_joined_without_a_space_as_upstream_does_and_read_but_not_pooled(instructor, prompt):
     """Against mean pooling by hand over the tokens of the text alone."""
     import torch
-    encoder, text = TextEncoder(instructor), "a fair tree"
+    encoder, text = TextEncoder(instructor, prompt=prompt), "a fair tree"
     transformer, dense = encoder.model[0], encoder.model[2]
-    tokens = transformer.tokenizer(PROMPT + text, return_tensors="pt")
-    length = len(transformer.tokenizer(PROMPT, add_special_tokens=False)["input_ids"])
+    tokens = transformer.tokenizer("toxic or not toxica fair tree", return_tensors="pt")
+    length = len(transformer.tokenizer("toxic or not toxic", add_special_tokens=False)["input_ids"])
     with torch.inference_mode():
         states = transformer.model(**tokens).last_hidden_state[0, length:].mean(dim=0)
         expected = torch.tanh(dense.linear(states))
     np.testing.assert_allclose(encoder([text])[0], expected / expected.norm(), atol=1e-5)
+    np.testing.assert_array_equal(encoder([text]), encoder([f"  {text} \n"]))
     without = TextEncoder(instructor, prompt=None)([text])[0]
     assert np.abs(encoder([text])[0] - without).max() > 1e-3
+    assert encoder.facts["prompt"] == "toxic or not toxic" and PROMPT.strip() == PROMPT
 
 
 def test_another_encoder_may_not_add_to_a_folder(instructor, tmp_path):
@@ -201,7 +210,7 @@ def test_a_source_that_ends_early_is_told_and_a_damaged_shard_made_again(tmp_pat
     shard.write_bytes(shard.read_bytes()[:-5])
     encoder = Lengths()
     manifest = embed(numbered, encoder, tmp_path, **options)
-    assert encoder.num_encoded == 70 and manifest["num_rows"] == 100
+    assert encoder.num_encoded == 70 and manifest["num_rows"] == 100 and manifest["num_skipped"] == 0
     np.testing.assert_array_equal(np.load(tmp_path / "features.npy")[:, 0], np.arange(1, 101))
     np.testing.assert_array_equal(np.load(tmp_path / "labels.npy"), np.arange(100) % 2)
     assert embed(numbered, encoder, tmp_path, **options) == manifest and encoder.num_encoded == 70
@@ -220,16 +229,61 @@ def test_a_folder_with_half_of_a_model_is_refused(instructor, tmp_path):
         TextEncoder(tmp_path)
 
 
-def test_an_encoder_that_gives_zeros_is_told_apart(tmp_path):
+class Broken(Lengths):
+    """Cannot encode some lengths: one raises and takes its batch along, one gives zeros, one NaN."""
+
+    def __call__(self, texts):
+        features = super().__call__(texts).astype("float32")
+        if any(len(text) == 12 for text in texts):
+            raise IndexError("index out of range in self")
+        return np.where(features[:, :1] == 41, 0, np.where(features[:, :1] == 70, np.nan, features))
+
+
+def test_rows_that_cannot_be_encoded_are_left_out_and_counted_also_by_a_job_that_was_interrupted(tmp_path):
+    options = {"dataset": "toy", "num_rows": 100, "shard_size": 30, "batch_size": 7, "progress": False}
+    manifest = embed(numbered, Broken(), tmp_path / "whole", **options)
+    assert manifest["num_rows"] == 97 and manifest["num_skipped"] == 3 and manifest["skipped_rows"] == [11, 40, 69]
+    kept = np.delete(np.arange(100), [11, 40, 69])
+    np.testing.assert_array_equal(np.load(tmp_path / "whole" / "features.npy")[:, 0], kept + 1)
+    np.testing.assert_array_equal(np.load(tmp_path / "whole" / "labels.npy"), kept % 2)
+    np.testing.assert_array_equal(np.load(tmp_path / "whole" / "groups.npy"), kept % 3 == 0)
+    with pytest.raises(ValueError, match="ended after 65 rows"):
+        embed(lambda start: numbered(start, 65), Broken(), tmp_path / "again", **options)
+    embed(numbered, Broken(), tmp_path / "again", **options)
+    for name in ("features.npy", "labels.npy", "groups.npy", "manifest.json"):
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+
+
+def test_a_shard_of_nothing_but_a_bad_row_is_passed_over(tmp_path):
+    manifest = embed(lambda start: numbered(start, 12), Broken(), tmp_path, dataset="toy", shard_size=1, progress=False)
+    assert manifest["num_rows"] == 11 and manifest["skipped_rows"] == [11]
+
+
+@pytest.mark.parametrize("num_rows", [1, 40])
+def test_an_encoder_that_encodes_nothing_is_told_and_no_row_is_blamed_in_silence(tmp_path, num_rows):
     class Zeros:
         facts = {}  # noqa: RUF012
 
         def __call__(self, batch):
             return np.zeros((len(batch), 3))
 
-    with pytest.raises(ValueError, match="row 0 of toy"):
-        embed(lambda start: iter([("a", 0, 0)]), Zeros(), tmp_path, dataset="toy", progress=False)
+    with pytest.raises(ValueError, match=r"no row of toy|40 of the first 40 rows of toy.*Row 0: .*only zeros"):
+        embed(lambda start: numbered(start, num_rows), Zeros(), tmp_path, dataset="toy", progress=False)
     assert not (tmp_path / "manifest.json").exists()
+
+
+def test_hub_models_are_pinned_unless_another_revision_is_asked_for():
+    asked = []
+
+    def load(model, **options):
+        asked.append(options)
+
+    for model, revision in ((CLIP, None), (INSTRUCTOR, None), (CLIP, "abc"), ("somebody/other", None)):
+        load_weights(load, model, revision)
+    pinned = [{"revision": PINNED[CLIP]}, {"revision": PINNED[INSTRUCTOR]}]
+    assert asked == [*pinned, {"revision": "abc"}, {}]
+    assert all(re.fullmatch("[0-9a-f]{40}", commit) for commit in PINNED.values())
+    assert commit_of(object(), CLIP, None) == PINNED[CLIP]
 
 
 def test_missing_weights_and_damaged_embeddings_say_what_to_do(clip, images, tmp_path, capsys, monkeypatch):

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from aranyani_tf.embeddings.cache import cache_folder
+from aranyani_tf.embeddings.cache import cache_folder, read_embeddings
 from aranyani_tf.embeddings.clip import MODEL as CLIP
 from aranyani_tf.embeddings.clip import ClipEncoder
 from aranyani_tf.embeddings.instructor import MODEL as INSTRUCTOR
@@ -12,6 +12,8 @@ from aranyani_tf.embeddings.job import embed
 from aranyani_tf.embeddings.sources import celeba_examples, civil_comments_examples
 
 DATASETS = ("celeba", "civil_comments")
+# Rows, label 1 and group 1 in the paper's Table 1, to see whether these are its rows.
+PAPER = {"celeba": ("202.6K", "blond", 14.8, "male", 41.7), "civil_comments": ("33.9K", "toxic", 6.6, "Muslim", 23.4)}
 
 
 def arguments(argv):
@@ -22,8 +24,8 @@ def arguments(argv):
     parser.add_argument("datasets", nargs="*", metavar="DATASET", help="celeba, civil_comments; both if none is named")
     parser.add_argument("--clip", default=CLIP, metavar="MODEL", help="hub id or local folder of CLIP")
     parser.add_argument("--instructor", default=INSTRUCTOR, metavar="MODEL", help="hub id or folder of Instructor")
-    parser.add_argument("--clip-revision", metavar="COMMIT", help="of CLIP on the hub; the latest if not given")
-    parser.add_argument("--instructor-revision", metavar="COMMIT", help="of Instructor on the hub")
+    parser.add_argument("--clip-revision", metavar="COMMIT", help="of CLIP on the hub; if not given, a pinned one")
+    parser.add_argument("--instructor-revision", metavar="COMMIT", help="of Instructor on the hub, likewise")
     parser.add_argument("--data-dir", metavar="FOLDER", help="where tensorflow-datasets keeps its data")
     parser.add_argument("--output", metavar="FOLDER", help="where the embeddings go; the user's cache if not given")
     parser.add_argument("--batch-size", type=int, default=64)
@@ -33,6 +35,17 @@ def arguments(argv):
         if name not in DATASETS:
             parser.error(f"unknown dataset {name!r}; known are {', '.join(DATASETS)}")
     return options
+
+
+def told(dataset, folder, manifest):
+    """What was made, beside the paper's numbers."""
+    size, label, label_percent, group, group_percent = PAPER[dataset]
+    _, labels, groups = read_embeddings(folder)
+    text = (f"{manifest['num_rows']:,} rows of {manifest['num_features']} features (paper: {size} rows); "
+            f"{label} {100 * labels.mean():.1f} % (paper: {label_percent} %), "
+            f"{group} {100 * groups.mean():.1f} % (paper: {group_percent} %)")
+    skipped = manifest.get("num_skipped", 0)
+    return text + (f"; {skipped:,} could not be encoded and were left out" if skipped else "")
 
 
 def main(argv=None):
@@ -49,7 +62,7 @@ def main(argv=None):
                 examples, num_rows, name = civil_comments_examples(options.data_dir)
             manifest = embed(examples, encoder, folder, dataset=name, num_rows=num_rows,
                              batch_size=options.batch_size, shard_size=options.shard_size)
-            print(f"{folder}: {manifest['num_rows']:,} rows of {manifest['num_features']} features")
+            print(f"{folder}: {told(dataset, folder, manifest)}")
         except ModuleNotFoundError as error:
             sys.exit(f"{error.name} is not installed: pip install 'aranyani_tf[embeddings]'")
         except (OSError, ValueError) as error:  # the other dataset may still be had

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from aranyani_tf.errors import DamagedFileError, RowError
 from aranyani_tf.files import sha256, whole_file
 
 ARRAYS = ("features", "labels", "groups")
@@ -34,7 +35,7 @@ def read_array(path):
     try:
         return np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError) as error:
-        raise ValueError(f"{path} is damaged or no NumPy file ({error}); remove it and make it again") from error
+        raise DamagedFileError(f"{path} is damaged or no NumPy file ({error}); remove it and make it again") from error
 
 
 def read_json(path):
@@ -42,9 +43,9 @@ def read_json(path):
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
     except ValueError as error:  # undecodable, or no JSON
-        raise ValueError(f"{path} is damaged ({error}); remove its folder and start again") from error
+        raise DamagedFileError(f"{path} is damaged ({error}); remove its folder and start again") from error
     if not isinstance(found, dict):
-        raise ValueError(f"{path} is damaged: no JSON object; remove its folder and start again")
+        raise DamagedFileError(f"{path} is damaged: no JSON object; remove its folder and start again")
     return found
 
 
@@ -67,11 +68,11 @@ def read_embeddings(path):
         raise FileNotFoundError(f"no embeddings at {path}")
     features, labels, groups = arrays
     if features.ndim != 2 or features.dtype.kind != "f":
-        raise ValueError(f"the features of {path} must be (rows, features) of floats, got {features.dtype} "
-                         f"of shape {features.shape}")
+        raise RowError(f"the features of {path} must be (rows, features) of floats, got {features.dtype} "
+                       f"of shape {features.shape}")
     for name, column in (("labels", labels), ("groups", groups)):
         if column.shape != (len(features),):
-            raise ValueError(f"{path} has {len(features):,} rows of features, but {name} of shape {column.shape}")
+            raise RowError(f"{path} has {len(features):,} rows of features, but {name} of shape {column.shape}")
     return arrays
 
 
@@ -85,8 +86,8 @@ def read_folder(folder):
         if not file.is_file():
             raise FileNotFoundError(f"{file} is missing; remove the folder and make it again")
         if sha256(file) != hashes.get(name):
-            raise ValueError(f"{file} is damaged: its sha256 is not the one in manifest.json; remove the folder "
-                             "and make it again")
+            raise DamagedFileError(f"{file} is damaged: its sha256 is not the one in manifest.json; remove the folder "
+                                   "and make it again")
     return tuple(read_array(folder / f"{name}.npy") for name in ARRAYS)
 
 
@@ -98,5 +99,5 @@ def read_npz(path):
                 raise ValueError(f"it has no array {', '.join(missing)}; it has {', '.join(archive.files)}")
             return tuple(archive[name] for name in ARRAYS)
     except Exception as error:  # NumPy, zip and zlib: a damaged file shows itself in many ways
-        raise ValueError(f"{path} cannot be used as embeddings, a .npz file of features, labels and groups: "
-                         f"{error}") from error
+        raise DamagedFileError(f"{path} cannot be used as embeddings, a .npz file of features, labels and groups: "
+                               f"{error}") from error

@@ -12,7 +12,7 @@ class ClipEncoder:
 
     Args:
         model: id on the model hub, or a folder with the same files.
-        revision: of the hub's repository, for exactness.
+        revision: of the hub's repository; see `weights.load_weights`.
     """
 
     def __init__(self, model=MODEL, revision=None):
@@ -28,7 +28,7 @@ class ClipEncoder:
             self.model = load_weights(CLIPVisionModelWithProjection.from_pretrained, model, revision).eval()
         finally:
             logging.set_verbosity(verbosity)
-        self.facts = {"encoder": str(model), "revision": commit_of(self.model.config, revision), "prompt": None}
+        self.facts = {"encoder": str(model), "revision": commit_of(self.model.config, model, revision), "prompt": None}
 
     def __call__(self, images):
         pixels = self.processor(images=[np.asarray(image) for image in images], return_tensors="pt")

@@ -1,4 +1,7 @@
-"""The embedding job: batches through an encoder, finished shards kept, arrays at the end."""
+"""The embedding job: batches through an encoder, finished shards kept, arrays at the end.
+
+A row that the encoder cannot encode is left out, and counted in the manifest; many of them are an error.
+"""
 
 import itertools
 import json
@@ -10,7 +13,10 @@ from tqdm import tqdm
 
 from aranyani_tf.arguments import require_whole
 from aranyani_tf.embeddings.cache import read_array, read_json, write_array, write_manifest
+from aranyani_tf.errors import ArgumentError, DamagedFileError, RowError
 from aranyani_tf.files import whole_file
+
+FEW, FEW_SHARE = 10, 0.01  # so many rows, or so large a share, may be left out
 
 
 def embed(examples, encoder, folder, *, dataset, num_rows=None, batch_size=64, shard_size=2048, progress=True):
@@ -39,52 +45,78 @@ def embed(examples, encoder, folder, *, dataset, num_rows=None, batch_size=64, s
         return read_json(manifest)
     begin(shards, facts, folder)
     finished = finished_shards(shards)
-    rows = sum(finished)
+    rows, skipped = sum(count for count, _ in finished), [row for _, own in finished for row in own]
     with tqdm(total=num_rows, initial=rows, unit="row", desc=f"{dataset} → {folder.name}",
               disable=not progress) as bar:
         source = iter(examples(rows))
         while shard := list(itertools.islice(source, shard_size)):
             inputs, labels, groups = zip(*shard, strict=True)
-            features = []
+            features, problems = [], {}
             for start in range(0, len(inputs), batch_size):
                 batch = list(inputs[start : start + batch_size])
-                features.append(checked(encoder(batch), len(batch), rows + start, dataset))
+                found, bad = encoded(encoder, batch, rows + start)
+                features, problems = [*features, found], problems | bad
+                require_few(len(skipped) + len(problems), rows + start + len(batch), problems, dataset)
                 bar.update(len(batch))
-            index = len(finished)
-            write_array(shards / f"labels-{index:05}.npy", np.array(labels, "int8"))
-            write_array(shards / f"groups-{index:05}.npy", np.array(groups, "int8"))
-            write_array(shards / f"features-{index:05}.npy", np.concatenate(features))
-            finished.append(len(shard))
+            skipped += problems
+            write_shard(shards, len(finished), rows, labels, groups, features, list(problems))
+            finished.append((len(shard), list(problems)))
             rows += len(shard)
     if rows < (num_rows or 1):
-        raise ValueError(f"{dataset} ended after {rows:,} rows" + (f" of {num_rows:,}" if num_rows else ""))
-    return finish(folder, shards, len(finished), facts)
+        raise RowError(f"{dataset} ended after {rows:,} rows" + (f" of {num_rows:,}" if num_rows else ""))
+    if len(skipped) == rows:
+        raise RowError(f"no row of {dataset} can be encoded; remove {folder} and try another encoder")
+    return finish(folder, shards, len(finished), facts, skipped)
+
+
+def encoded(encoder, batch, start):
+    """Features of the rows that can be encoded, in float16, and {number of each other row: what is wrong}."""
+    try:
+        features = np.asarray(encoder(batch), "float16")
+    except Exception as error:  # every library has its own kinds
+        if len(batch) == 1:
+            return np.zeros((0, 0), "float16"), {start: f"{type(error).__name__}: {error}"}
+        parts = [encoded(encoder, [each], start + index) for index, each in enumerate(batch)]
+        kept = [features for features, _ in parts if len(features)]
+        return (np.concatenate(kept) if kept else np.zeros((0, 0), "float16"),
+                {row: problem for _, problems in parts for row, problem in problems.items()})
+    if len(features) != len(batch):
+        raise RowError(f"the encoder gave {len(features)} rows for {len(batch)} inputs from row {start:,} on")
+    useless = ~np.isfinite(features).all(axis=1) | ~features.any(axis=1)
+    return features[~useless], {start + int(row): "the encoder gives only zeros, or a value that is not finite. Is the "
+                                "prompt as long as the longest text that it takes?" for row in np.flatnonzero(useless)}
+
+
+def require_few(num_skipped, num_rows, problems, dataset):
+    """Raises if so many rows cannot be encoded that it is not the rows' fault."""
+    if num_skipped > max(FEW, FEW_SHARE * num_rows):
+        row, problem = next(iter(problems.items()))
+        raise RowError(f"{num_skipped:,} of the first {num_rows:,} rows of {dataset} cannot be encoded. Row {row:,}: "
+                       f"{problem}")
+
+
+def write_shard(shards, index, start, labels, groups, features, skipped):
+    kept = ~np.isin(np.arange(start, start + len(labels)), skipped)
+    features = [each for each in features if len(each)]
+    write_array(shards / f"labels-{index:05}.npy", np.array(labels, "int8")[kept])
+    write_array(shards / f"groups-{index:05}.npy", np.array(groups, "int8")[kept])
+    write_array(shards / f"skipped-{index:05}.npy", np.array(skipped, "int64"))
+    write_array(shards / f"features-{index:05}.npy",
+                np.concatenate(features) if features else np.zeros((0, 0), "float16"))
 
 
 def finished_shards(shards):
-    """Numbers of rows of the shards that are whole; the first damaged or missing one ends the list."""
-    lengths = []
+    """(number of rows that were read, rows left out) of whole shards; the first damaged or missing one ends it."""
+    finished = []
     for index in itertools.count():
-        features = shards / f"features-{index:05}.npy"  # written last
-        if not features.is_file():
-            return lengths
         try:
-            lengths.append(len(read_array(features)))
-        except ValueError:
-            return lengths
-
-
-def checked(features, num_rows, start, dataset):
-    """Features in float16, one row an input, unless one is not finite or nothing but zeros."""
-    features = np.asarray(features, "float16")
-    if len(features) != num_rows:
-        raise ValueError(f"the encoder gave {len(features)} rows for {num_rows} inputs from row {start:,} of {dataset}")
-    useless = ~np.isfinite(features).all(axis=1) | ~features.any(axis=1)
-    if useless.any():
-        raise ValueError(f"the encoder gives nothing useful for row {start + int(np.argmax(useless)):,} of {dataset}: "
-                         "only zeros, or a value that is not finite. Is the prompt as long as the longest text that "
-                         "it takes?")
-    return features
+            skipped, labels, groups, features = (read_array(shards / f"{name}-{index:05}.npy")
+                                                 for name in ("skipped", "labels", "groups", "features"))
+        except (ValueError, FileNotFoundError):
+            return finished
+        if not len(labels) == len(groups) == len(features):
+            return finished
+        finished.append((len(features) + len(skipped), skipped.tolist()))
 
 
 def begin(shards, facts, folder):
@@ -94,7 +126,8 @@ def begin(shards, facts, folder):
         require_same(facts, read_json(job), folder)
         return
     if shards.is_dir() and any(file.suffix == ".npy" for file in shards.iterdir()):
-        raise ValueError(f"{shards} holds arrays but no job.json that tells whose they are; choose another folder")
+        raise DamagedFileError(f"{shards} holds arrays but no job.json that tells whose they are; choose another "
+                               "folder")
     with whole_file(job, "w") as file:
         json.dump(facts, file, indent=2)
 
@@ -102,20 +135,22 @@ def begin(shards, facts, folder):
 def require_same(facts, found, folder):
     for name, value in facts.items():
         if found.get(name) != value:
-            raise ValueError(f"{folder} holds embeddings with {name} {found.get(name)!r}, but {value!r} is asked "
-                             "for; choose another folder, or remove this one")
+            raise ArgumentError(f"{folder} holds embeddings with {name} {found.get(name)!r}, but {value!r} is asked "
+                                "for; choose another folder, or remove this one")
 
 
-def finish(folder, shards, count, facts):
+def finish(folder, shards, count, facts, skipped):
     """Joins the shards into the three arrays, one shard in memory at a time."""
     for name in ("labels", "groups", "features"):
         files = [shards / f"{name}-{index:05}.npy" for index in range(count)]
+        files = [file for file in files if len(read_array(file))]
         first, num_rows = read_array(files[0]), sum(len(read_array(file)) for file in files)
         with whole_file(folder / f"{name}.npy") as file:
             np.lib.format.write_array_header_2_0(file, {
                 "descr": first.dtype.str, "fortran_order": False, "shape": (num_rows, *first.shape[1:])})
             for shard in files:
                 file.write(read_array(shard).tobytes())
-    write_manifest(folder, {**facts, "num_rows": num_rows, "num_features": first.shape[1]})
+    write_manifest(folder, {**facts, "num_rows": num_rows, "num_features": first.shape[1],
+                            "num_skipped": len(skipped), "skipped_rows": skipped})
     shutil.rmtree(shards)
     return read_json(folder / "manifest.json")

@@ -2,6 +2,12 @@
 
 from pathlib import Path
 
+from aranyani_tf.errors import ArgumentError
+
+# Commits of the hub's repositories, as other public projects pin them, so that every run has the same weights.
+PINNED = {"openai/clip-vit-base-patch32": "3d74acf9a28c67741b2f4f2ea7635f0aaf6f0268",
+          "hkunlp/instructor-large": "54e5ffb8d484de506e59443b07dc819fb15c7233"}
+
 
 def load_weights(load, model, revision):
     """`load(model, revision=…)`, with a clear error where the weights cannot be had.
@@ -9,11 +15,14 @@ def load_weights(load, model, revision):
     Args:
         load: the library's own loading function.
         model: an id on the model hub, or a local folder with the same files.
-        revision: of the hub's repository; None for the latest. A folder has none.
+        revision: of the hub's repository; None for the pinned one, or the latest of a model that is not in
+            `PINNED`. The commit that was loaded is in the manifest. A folder has none.
     """
     local = Path(model).is_dir()
     if local and revision is not None:
-        raise ValueError(f"{model} is a folder, which has no revision")
+        raise ArgumentError(f"{model} is a folder, which has no revision")
+    if not local:
+        revision = revision or PINNED.get(str(model))
     try:
         return load(str(model), **({} if revision is None else {"revision": revision}))
     except Exception as error:  # absent, unreadable, cut short, unfitting: each library has its own kinds
@@ -26,6 +35,6 @@ def load_weights(load, model, revision):
             f"The library said: {error}") from error
 
 
-def commit_of(config, revision):
+def commit_of(config, model, revision):
     """The commit of the hub's repository that was loaded, so that a manifest tells it exactly."""
-    return getattr(config, "_commit_hash", None) or revision
+    return getattr(config, "_commit_hash", None) or revision or PINNED.get(str(model))
