@@ -170,6 +170,12 @@ class Experiment:
         return sorted({*log_spaced(len(stream)), *np.round(even).astype(int).tolist()} - {0})
 
 
+def with_all_settings(frame):
+    """Records of an earlier version with the settings that came later; they had the default."""
+    younger = [field for field in fields(Experiment) if field.name in FURTHER_COLUMNS and field.name not in frame]
+    return frame.assign(**{field.name: field.default for field in younger})
+
+
 def with_norms(records, norms):
     """The records with the mean norm of each gradient since the checkpoint before.
 

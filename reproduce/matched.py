@@ -6,12 +6,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from aranyani_tf.errors import ArgumentError, DamagedFileError
 from aranyani_tf.files import whole_file
-from experiments import RESULTS
-from plots import last_records, pareto_front
+from experiments import RESULTS, with_all_settings
+from plots import SETTINGS, last_records, pareto_front
 
 GAPS = (0.15, 0.10, 0.05, 0.03)
 SOURCES = ("figure2.csv", "figure2_beyond.csv")
+KEYS = ["dataset", "preprocessing", "method", "rule", "decay"]
 
 
 def accuracy_at(points, gap):
@@ -27,17 +29,25 @@ def accuracy_at(points, gap):
 
 
 def at_gap(runs, gap):
-    """Accuracy at a gap, for every seed that gets there."""
+    """Accuracy at a gap, for every seed that gets there; the runs are of one setting, with several λ and seeds."""
+    mixed = varied(runs)
+    if mixed:
+        raise ArgumentError(f"runs that differ in {', '.join(mixed)} do not belong to one curve; choose one setting")
     found = [accuracy_at(seed[["demographic_parity", "accuracy"]].to_numpy(), gap) for _, seed in runs.groupby("seed")]
     return pd.Series(found, dtype=float).dropna()
 
 
+def varied(runs):
+    """The settings, but for λ, that have more than one value."""
+    return [name for name in SETTINGS if name != "fairness_weight" and name in runs
+            and runs[name].nunique(dropna=False) > 1]
+
+
 def matched(records):
-    """One row a dataset, method, decay and gap: mean and standard deviation over the seeds that get there."""
+    """One row a setting and gap: mean and standard deviation over the seeds that get there."""
     ends = last_records(records)
-    ends = ends[ends["rule"] != "paper"]
     rows = []
-    keys = ["dataset", "preprocessing", "method", "decay"]
+    keys = [*KEYS, *(name for name in varied(ends) if name not in KEYS)]
     for key, runs in ends.groupby(keys, dropna=False, sort=False):
         for gap in GAPS:
             reached = at_gap(runs, gap)
@@ -47,6 +57,17 @@ def matched(records):
     return pd.DataFrame(rows)
 
 
+def joined(frames):
+    """The records of several figures, those that they have in common once."""
+    records = pd.concat(map(with_all_settings, frames), ignore_index=True)
+    run = [name for name in (*SETTINGS, "seed", "step", "probability") if name in records]
+    same = records.groupby(run, dropna=False)[["accuracy", "demographic_parity"]].transform("nunique")
+    if (same > 1).any(axis=None):
+        first = records.loc[(same > 1).any(axis=1), run].iloc[0].dropna().to_dict()
+        raise DamagedFileError(f"{' and '.join(SOURCES)} have other numbers for the same run, {first}; make both anew")
+    return records.drop_duplicates(run)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="FOLDER")
@@ -54,18 +75,16 @@ def main():
     missing = [name for name in SOURCES if not (folder / name).is_file()]
     if missing:
         parser.exit(1, f"{', '.join(missing)} of {folder} is missing: run `make figure2` and `make figure2_beyond`\n")
-    records = pd.concat([pd.read_csv(folder / name) for name in SOURCES])
-    settings = [name for name in records if name not in ("accuracy", "demographic_parity")]
-    found = matched(records.drop_duplicates([name for name in settings if name in (
-        "dataset", "preprocessing", "method", "rule", "decay", "fairness_weight", "seed", "step", "probability")]))
+    found = matched(joined([pd.read_csv(folder / name) for name in SOURCES]))
     with whole_file(folder / "matched.csv", "w") as file:
         found.to_csv(file, index=False, float_format="%.5g")
     shown = found.assign(accuracy=[f"{100 * mean:.2f}" + (f" ± {100 * std:.2f}" if std == std else "")
                                    if mean == mean else "—" for mean, std in
                                    zip(found["accuracy"], found["accuracy_std"], strict=True)])
     for dataset, rows in shown.groupby("dataset", sort=False):
-        wide = rows.fillna({"decay": "none"}).pivot(index=["method", "decay"], columns="demographic_parity",
-                                                    values="accuracy")
+        wide = rows.astype({"decay": object}).fillna({"decay": "none"}).pivot(
+            index=list(rows.columns[2 : rows.columns.get_loc("demographic_parity")]), columns="demographic_parity",
+            values="accuracy")
         print(f"\n{dataset}: accuracy % at a demographic parity of\n{wide[list(GAPS)].to_string()}")
     print(f"\n→ {folder / 'matched.csv'}")
 
