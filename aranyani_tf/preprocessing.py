@@ -110,7 +110,7 @@ class TableEncoder:
             if len(counter) > self.max_categories and len(counter) > 0.9 * counter.total():
                 raise TableError(f"column {name!r} has more than {self.max_categories:,} categories, different in "
                                  "nearly every row, as names and numbers of cases are; leave it out with "
-                                 f"exclude=[{name!r}]")
+                                 f"exclude=[{name!r}], or raise max_categories")
 
     def settle(self):
         """Once all pieces are observed: the codes of the categories, and every column's scale."""

@@ -1,5 +1,6 @@
 """Tables in pieces: a data frame, a CSV file or a Parquet file, with every cell checked on the way."""
 
+import os
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
@@ -85,12 +86,8 @@ class Table:
         """Of a data frame, or of a file that the end of its name tells the kind of."""
         if isinstance(source, pd.DataFrame):
             return cls.of_frame(source, "the data frame")
-        try:
-            parquet = Path(source).suffix in (".parquet", ".pq")
-        except TypeError:
-            raise ArgumentError("a data frame or the path of a CSV or Parquet file is needed, got "
-                                f"{type(source).__name__}") from None
-        return cls.of_parquet(source) if parquet else cls.of_csv(source, options)
+        require_file(source)
+        return cls.of_parquet(source) if Path(source).suffix in (".parquet", ".pq") else cls.of_csv(source, options)
 
     def require(self, wanted):
         """Raises unless there is a column of each name."""
@@ -141,6 +138,8 @@ def refuse_twice(names, source):
 
 
 def require_file(path):
+    if not isinstance(path, (str, os.PathLike)):
+        raise ArgumentError(f"the path of a CSV or Parquet file is needed, got {type(path).__name__}")
     if not Path(path).is_file():
         raise FileNotFoundError(f"there is no file {path}")
 

@@ -219,6 +219,35 @@ def test_gaps_of_every_type_are_empty_cells(values, dtype, expected):
     assert labelled.labels[1] == -1 and (labelled.labels[[0, 2, 3, 4, 5]] >= 0).all()
 
 
+@pytest.mark.parametrize("preprocessing", ["one_hot", "standardized", "online"])
+def test_where_the_pieces_end_makes_no_difference(tmp_path, monkeypatch, preprocessing):
+    """A table with gaps in every column, many categories and times, in pieces of 7 rows and in one."""
+    random = np.random.default_rng(0)
+    rows = pd.DataFrame({
+        "x": random.normal(size=500), "n": random.integers(0, 9, 500),
+        "c": random.zipf(1.5, 500).clip(max=99).astype(str),
+        "t": pd.Timestamp("2020-01-01") + pd.to_timedelta(random.integers(0, 9999, 500), unit="h"),
+        "a": random.choice(["f", "m", "d"], 500), "y": random.choice(["no", "yes"], 500)})
+    rows = rows.astype(object).mask(random.random(rows.shape) < 0.1).convert_dtypes()
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    rows.to_parquet(tmp_path / "rows.parquet")
+    options = {"label": "y", "group": "a", "num_groups": 3, "preprocessing": preprocessing, "on_empty_cells": "fill",
+               "max_categories": 20, "categorical": ["c"]}
+    whole = ar.Stream.from_dataframe(rows, **options)
+    assert whole.report.loc[["c", "t"], "values"].tolist() == ["19 categories and other", "times"]
+    assert (whole.report["empty"] > 30).all() and (whole.groups == -1).sum() == whole.report.loc["a", "empty"]
+    monkeypatch.setattr(tables, "PIECE", 7)
+    for stream in (ar.Stream.from_dataframe(rows, **options), ar.Stream.from_csv(tmp_path / "rows.csv", **options),
+                   ar.Stream.from_parquet(tmp_path / "rows.parquet", **options)):
+        np.testing.assert_allclose(stream.features, whole.features, atol=1e-5)
+        np.testing.assert_array_equal((stream.labels, stream.groups), (whole.labels, whole.groups))
+        assert stream.report.equals(whole.report) and stream.feature_names == whole.feature_names
+    if preprocessing == "online":
+        first = ar.Stream.from_dataframe(rows[:300], **options)
+        features = np.concatenate([first.features, first.more(rows[300:]).features])
+        np.testing.assert_allclose(features, whole.features, atol=1e-5)
+
+
 def test_a_column_that_is_left_out_may_hold_anything():
     odd = PEOPLE.assign(note=["1", "2", "3", "4", "5", "unclear"], big=2**60, when=[1j] * 6)
     assert from_people(odd, exclude=["note", "big", "when"]).feature_names == from_people().feature_names

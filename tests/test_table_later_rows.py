@@ -211,3 +211,6 @@ def test_options_are_those_of_the_stream_and_unknown_ones_are_named():
             make(PEOPLE, label="hired", group="sex", drop_groups=True)
     with pytest.raises(ArgumentError, match="path of a CSV or Parquet file is needed, got dict"):
         from_people().more({"age": 3})
+    for make in (ar.Stream.from_csv, ar.Stream.from_parquet):
+        with pytest.raises(ArgumentError, match="path of a CSV or Parquet file is needed, got DataFrame"):
+            make(PEOPLE, label="hired", group="sex")
