@@ -1,4 +1,4 @@
-"""Runs the code of docs/bank_and_acs.md, two tables from a file to a model in use, and puts what it prints into the page.
+"""Runs the code of docs/bank_and_acs.md, from two files to models in use, and puts what it prints into the page.
 
 The page is the program: its Python blocks are run one after the other, as in one session, in an empty folder. What a
 block prints, warnings among it, becomes the block of text behind it.
