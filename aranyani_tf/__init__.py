@@ -7,13 +7,14 @@ if keras.config.backend() != "tensorflow":
         f"aranyani_tf needs Keras on TensorFlow, but the backend is {keras.config.backend()!r}: "
         "unset KERAS_BACKEND or set it to 'tensorflow' before Keras is imported")
 
-from aranyani_tf import datasets
+from aranyani_tf import datasets, errors
 from aranyani_tf.baselines import fermi, reservoir  # noqa: F401  Keras can load their models once they are known
 from aranyani_tf.forest import ObliqueForest, smootherstep
 from aranyani_tf.grove import Grove
 from aranyani_tf.model import Aranyani
 from aranyani_tf.notions import DemographicParity, EqualizedOdds, EqualOpportunity, Notion, RepresentationParity
 from aranyani_tf.penalties import L2, Huber
+from aranyani_tf.records import learn_stream
 from aranyani_tf.routing import ancestor_mask
 from aranyani_tf.stream import Stream
 
@@ -32,5 +33,7 @@ __all__ = [
     "Stream",
     "ancestor_mask",
     "datasets",
+    "errors",
+    "learn_stream",
     "smootherstep",
 ]

@@ -74,9 +74,12 @@ class Chunks:
 
     @property
     def num_features(self):
-        """Width of the rows, from the first piece; an iterator that runs only once gets it back."""
+        return self.first_rows().shape[1]
+
+    def first_rows(self):
+        """The features of the first piece; an iterator that runs only once gets them back."""
         if self.arrays is not None:
-            return self.arrays[0].shape[1]
+            return self.arrays[0][: self.size]
         pieces = self.pieces()
         first = next(pieces, None)
         if first is None:
@@ -84,11 +87,11 @@ class Chunks:
         if self.only_once:
             rest = itertools.chain([first], pieces)
             self.pieces = lambda: rest
-        shape = np.shape(first[0])
-        if len(shape) != 2:
-            raise RowError(f"the features of a batch must be (rows, features), got shape {shape}; a dataset of "
-                             "single rows has to be batched first: dataset.batch(1024)")
-        return shape[1]
+        features = np.asarray(first[0])
+        if features.ndim != 2:
+            raise RowError(f"the features of a batch must be (rows, features), got shape {features.shape}; a dataset of "
+                           "single rows has to be batched first: dataset.batch(1024)")
+        return features
 
     def all_known(self, num_labels):
         """Whether every row surely has a label and a group."""

@@ -3,6 +3,7 @@
 import keras
 import tensorflow as tf
 
+from aranyani_tf.errors import ArgumentError
 from aranyani_tf.learners import losses
 
 
@@ -12,7 +13,7 @@ def output_width(name, part, num_features, dtype, wanted=None):
         part.build((None, num_features))
     output = part.compute_output_spec(keras.KerasTensor((None, num_features), dtype))
     if output.dtype != dtype or len(output.shape) != 2 or wanted not in (None, output.shape[1]):
-        raise ValueError(f"the {name} must give {dtype} of shape (rows, {wanted or 'any'}); it gives {output.dtype} "
+        raise ArgumentError(f"the {name} must give {dtype} of shape (rows, {wanted or 'any'}); it gives {output.dtype} "
                          f"of shape {output.shape}")
     return output.shape[1]
 
@@ -29,7 +30,7 @@ class KerasLearner:
 
     def gather(self):
         if list(map(id, self.predictor.trainable_variables)) != list(map(id, self.variables)):
-            raise ValueError("the running means are those of the weights that learned so far: freeze parts of a "
+            raise ArgumentError("the running means are those of the weights that learned so far: freeze parts of a "
                              "predictor before the model is built")
 
     def natural(self):

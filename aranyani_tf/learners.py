@@ -12,6 +12,7 @@ import keras
 import tensorflow as tf
 
 from aranyani_tf import layout
+from aranyani_tf.errors import ArgumentError
 
 SMALLEST_PROBABILITY = 1e-7  # Keras's own: keeps the logarithm finite
 
@@ -53,7 +54,7 @@ class ForestLearner:
     def gather(self):
         """Which variables learn; as everywhere in Keras, freezing an encoder takes effect with `compile`."""
         if not self.forest.trainable:
-            raise ValueError("the forest cannot be frozen, only an encoder can; to learn nothing at all, call predict")
+            raise ArgumentError("the forest cannot be frozen, only an encoder can; to learn nothing at all, call predict")
         self.variables = self.packed + (self.encoder.trainable_variables if self.encoder else [])
         self.state = self.encoder.non_trainable_variables if self.encoder else []
 

@@ -7,6 +7,7 @@ compiled loop: predict, score, then learn. So `model.fit` is the online learner.
 import warnings
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from aranyani_tf import constraints, notions, penalties
@@ -20,7 +21,7 @@ from aranyani_tf.loop import TrainingLoop
 from aranyani_tf.metrics import Latest, Mean, told_small_groups
 from aranyani_tf.online import OnlineModel
 from aranyani_tf.progress import Progress, prequential_metric
-from aranyani_tf.rows import require_width
+from aranyani_tf.rows import is_bad_feature, require_width
 from aranyani_tf.settings import FOREST, require_probabilities, require_settings, with_training
 from aranyani_tf.shared_model import prefixed
 from aranyani_tf.statistics import CellStatistics
@@ -231,8 +232,11 @@ class Aranyani(OnlineModel):
     def check_probabilities(self, features):
         """Asks a predictor once, with real rows, whether it gives probabilities."""
         if not self.checked_probabilities:
-            require_probabilities(self(features[:64]))
-            self.checked_probabilities = True
+            features = np.asarray(features[:64], self.compute_dtype)
+            usable = features[~is_bad_feature(features)]
+            if len(usable):
+                require_probabilities(self(usable))
+                self.checked_probabilities = True
 
     def warn_of_small_groups(self):
         """Says once which groups are too small for their gap to be told from chance."""

@@ -16,6 +16,7 @@ import numpy as np
 import tensorflow as tf
 
 from aranyani_tf.arguments import require_whole
+from aranyani_tf.errors import ArgumentError
 
 
 class Notion:
@@ -32,7 +33,7 @@ class Notion:
     def check(self, num_labels):
         """Raises if the notion has no meaning for so many labels."""
         if self.needs_classes and num_labels == 1:
-            raise ValueError(f"{type(self).__name__} needs labels; num_labels=1 is regression")
+            raise ArgumentError(f"{type(self).__name__} needs labels; num_labels=1 is regression")
 
     def num_conditions(self, num_labels):
         return 1
@@ -146,7 +147,7 @@ def get(notion):
     """A notion by name, or the object itself."""
     if isinstance(notion, Notion):
         return notion
-    if notion not in NOTIONS:
-        raise ValueError(f"unknown notion {notion!r}; known are {', '.join(NOTIONS)}, "
-                         "or pass an object of a Notion subclass")
+    if not isinstance(notion, str) or notion not in NOTIONS:
+        raise ArgumentError(f"unknown notion {notion!r}; known are {', '.join(NOTIONS)}, "
+                            "or pass an object of a Notion subclass")
     return NOTIONS[notion]()

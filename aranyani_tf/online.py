@@ -57,6 +57,7 @@ class OnlineModel(SharedModel):
             raise ArgumentError(f"an iterator gives its rows once; for epochs={kwargs['epochs']} pass arrays, a "
                                 "Stream or a dataset")
         feed = self.feed(chunks, on_bad_rows)
+        self.check_probabilities(chunks.first_rows())
         if self.record_gradients:
             self.gradient_record.prepare(feed.size // self.samples_per_step)
             if self.functions.size != feed.size:  # a compiled function writes to the buffer of its own size

@@ -7,6 +7,8 @@ training uses; the value is only reported.
 import keras
 import tensorflow as tf
 
+from aranyani_tf.arguments import require_number, require_object
+
 
 def huber(gap, delta, linear_slope):
     """F²/2 below the knee, then a line of the given slope, joined without a jump.
@@ -39,10 +41,9 @@ class Huber:
     """
 
     def __init__(self, delta=0.01, linear_slope=None):
-        if not delta > 0:
-            raise ValueError(f"delta must be above 0, got {delta!r}")
-        if linear_slope is not None and not linear_slope > 0:
-            raise ValueError(f"linear_slope must be above 0 or None, got {linear_slope!r}")
+        require_number("delta", delta, 0, above=True)
+        if linear_slope is not None:
+            require_number("linear_slope", linear_slope, 0, above=True)
         self.delta, self.linear_slope = delta, linear_slope
 
     @property
@@ -87,11 +88,9 @@ class L2:
 
 def get(penalty):
     """A penalty by name ("huber", "l2") or the object itself; None is the paper's."""
-    if penalty is None or penalty == "huber":
+    if penalty is None or (isinstance(penalty, str) and penalty == "huber"):
         return Huber()
-    if penalty == "l2":
+    if isinstance(penalty, str) and penalty == "l2":
         return L2()
-    if not (hasattr(penalty, "value") and hasattr(penalty, "gradient")):
-        raise ValueError(
-            f"penalty must be 'huber', 'l2' or an object with value() and gradient(); got {penalty!r}")
+    require_object("penalty", penalty, ("value", "gradient"), "'huber', 'l2'")
     return penalty

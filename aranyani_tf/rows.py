@@ -173,6 +173,6 @@ def codes(count):
 
 def way_out(name, column, count):
     """What to do where the codes are fine, but the model was made for fewer of them."""
-    largest = np.nanmax(column)
-    fine = not is_no_code(column, ANY_GROUP).any() and count <= largest < 1000
-    return f". The model was made for {count} {name}s: pass num_{name}s={int(largest) + 1}" if fine else ""
+    if is_no_code(column, ANY_GROUP).any() or not count <= column.max() < 1000:
+        return ""
+    return f". The model was made for {count} {name}s: pass num_{name}s={int(column.max()) + 1}"
