@@ -44,9 +44,9 @@ def draw(records):
     """Output level: a column for each stream, the gap over the whole stream and in windows, and the accuracy."""
     found = plots.select(runs(records), level="output")
     names = [name for name in STREAMS if name in set(found["stream"])]
-    widths = [max(found.loc[found["stream"] == name, "share"].nunique(), 1.6) for name in names]
+    widths = [max(found.loc[found["stream"] == name, "share"].nunique(), 2.2) for name in names]
     with plt.rc_context(plots.STYLE | {"font.size": 10}):
-        figure, panels = plt.subplots(3, len(names), figsize=(1.2 + 0.8 * sum(widths), 7.6), layout="constrained",
+        figure, panels = plt.subplots(3, len(names), figsize=(1.2 + 0.7 * sum(widths), 8), layout="constrained",
                                       sharex="col", width_ratios=widths, squeeze=False)
         for column, name in zip(panels.T, names, strict=True):
             here = plots.select(found, stream=name)
@@ -63,27 +63,33 @@ def draw(records):
         labels = ("Demographic parity", "… in windows of 5 %", "Accuracy (%)")
         for axes, label in zip(panels[:, 0], labels, strict=True):
             axes.set_ylabel(label)
-        figure.supxlabel("Share of the smaller group")
-        figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
+        panels[-1][len(names) // 2].set_xlabel("Share of the smaller group")
+        figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=6)
     return figure
 
 
 def draw_panel(axes, found, shares, quantity, factor):
-    """Mean over the seeds and its 95 % interval, side by side at each share."""
-    base = ((0.0, "rows", 0.0), "λ = 0", {"color": "#444444", "marker": "_", "markersize": 11, "markeredgewidth": 2})
-    lines = [base, *(((decay or 0.0, forget, chance), label, style) for ((decay, forget, chance), label), style in
-                     zip(LINES.items(), STYLES, strict=True))]
-    for index, ((decay, forget, chance), label, style) in enumerate(lines):
-        fair = found["fairness_weight"] > 0
-        rows = plots.select(found[fair if index else ~fair], decay=decay, forget=forget, chance=chance)
-        by_share = factor * rows.groupby("share")[quantity].agg(["mean", "sem", "count"]).reindex(shares)
-        half = by_share["sem"] * stats.t.ppf(0.975, np.maximum(by_share["count"] / factor - 1, 1))
-        axes.errorbar(np.arange(len(shares)) + 0.13 * (index - 2.5), by_share["mean"], yerr=half, linestyle="none",
-                      elinewidth=1, label=label, **({"markersize": 6} | style))
+    """Mean over the seeds and its 95 % interval: λ = 0 as a line with a band, the settings side by side."""
+    fair, positions = found["fairness_weight"] > 0, np.arange(len(shares))
+    mean, half = interval(found[~fair], shares, quantity, factor)
+    axes.hlines(mean, positions - 0.45, positions + 0.45, color="#444444", linewidth=1.6, label="λ = 0", zorder=2)
+    axes.bar(positions, 2 * half, 0.9, mean - half, color="#444444", alpha=0.15, zorder=1)
+    for index, ((decay, forget, chance), label) in enumerate(LINES.items()):
+        rows = plots.select(found[fair], decay=decay or 0.0, forget=forget, chance=chance)
+        mean, half = interval(rows, shares, quantity, factor)
+        axes.errorbar(positions + 0.16 * (index - 2), mean, yerr=half, linestyle="none", elinewidth=1.2, markersize=6,
+                      label=label, zorder=3, **STYLES[index])
     axes.margins(y=0.12)
     if quantity != "accuracy":
         axes.set_ylim(bottom=0)
     return axes
+
+
+def interval(rows, shares, quantity, factor):
+    """(mean, half of the 95 % interval) at each share."""
+    by_share = rows.groupby("share")[quantity].agg(["mean", "sem", "count"]).reindex(shares)
+    quantile = stats.t.ppf(0.975, np.maximum(by_share["count"].fillna(2) - 1, 1))
+    return factor * by_share["mean"].to_numpy(), factor * quantile * by_share["sem"].fillna(0).to_numpy()
 
 
 def read(records):
@@ -99,10 +105,11 @@ def read(records):
     for level, weight in LEVEL_WEIGHTS.items():
         here = plots.select(told, level=level)
         rows = [line for setting in everywhere if (line := table_line(here, *setting))]
-        paragraphs.append("\n".join([
-            f"**{'Output' if level == 'output' else 'Node'} level, λ = {weight:g}**\n",
-            "| | worse | better | places | mean change of the gap | worst | accuracy, mean / worst (points) |",
-            "|---|---|---|---|---|---|---|", *rows]))
+        if rows:
+            paragraphs.append("\n".join([
+                f"**{'Output' if level == 'output' else 'Node'} level, λ = {weight:g}**\n",
+                "| | worse | better | places | mean change of the gap | worst | accuracy, mean / worst (points) |",
+                "|---|---|---|---|---|---|---|", *rows]))
     paragraphs.append(verdict(told, everywhere))
     paragraphs.append(by_chance(told))
     return "\n\n".join(filter(None, paragraphs))
@@ -131,7 +138,7 @@ def table_line(told, decay, forget, chance):
 
 def verdict(told, everywhere):
     """Which settings are nowhere worse than λ = 0; where the others are."""
-    safe, sentences = [], []
+    safe, sentences = {}, []
     for level in LEVEL_WEIGHTS:
         for setting in everywhere:
             here = at(plots.select(told, level=level), *setting)
@@ -141,11 +148,12 @@ def verdict(told, everywhere):
             if gaps.empty:
                 continue
             if bad.empty:
-                safe.append(name)
+                safe[name] = gaps["mean"].mean()
             else:
                 sentences.append(f"- {name}: " + "; ".join(
                     place_of(*place) for place in bad[["stream", "share"]].itertuples(index=False)))
-    return "\n".join([f"Nowhere worse than λ = 0: {'; '.join(safe) or 'none'}. Worse somewhere:\n", *sentences])
+    best_first = "; ".join(f"{name} ({safe[name]:+.3f} on average)" for name in sorted(safe, key=safe.get))
+    return "\n".join([f"Nowhere worse than λ = 0: {best_first or 'none'}. Worse somewhere:\n", *sentences])
 
 
 def by_chance(told):
