@@ -118,7 +118,8 @@ def as_texts(column):
         texts = column.map({value: written(value) for value in column.dropna().unique()}).astype(str)
     else:
         texts = column.astype(str)
-    return texts.where(column.notna().to_numpy(bool) & (texts != "").to_numpy(bool))
+    empty = column.isna().to_numpy(bool) | (texts == "").to_numpy(bool, na_value=False)
+    return texts.mask(empty) if empty.any() else texts
 
 
 def written(value):

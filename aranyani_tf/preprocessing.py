@@ -19,7 +19,6 @@ has codes for new categories.
 from collections import Counter
 
 import numpy as np
-import pandas as pd
 
 from aranyani_tf.arguments import require_choice, require_whole
 from aranyani_tf.errors import ArgumentError, TableError
@@ -164,15 +163,17 @@ class TableEncoder:
     def values(self, piece, names, unknown=None):
         """float64 (row, name): numbers as they are, categories as their codes; NaN for what has none."""
         return np.stack([self.codes_of(piece[name], unknown) if name in self.codes else piece[name].to_numpy("float64")
-                         for name in names], axis=1)
+                         for name in names], axis=1).astype("float64")
 
     def codes_of(self, column, unknown=None):
         name = column.name
-        codes = pd.Index(self.codes[name]).get_indexer(column).astype("float64")
-        new = (codes < 0) & column.notna().to_numpy()
-        codes[codes < 0] = np.nan
+        known = self.codes[name]
+        codes = np.array([known.get(value, np.nan) for value in column.to_numpy(object)])  # quick for one row, too
+        new = np.isnan(codes)
+        if new.any():
+            new &= column.notna().to_numpy()
         if name in self.with_other:
-            codes[new] = len(self.codes[name])
+            codes[new] = len(known)
         elif new.any():
             row = int(np.argmax(new))
             if self.unknown == "raise":
