@@ -46,7 +46,7 @@ table2: setup  ## the paper's runtime table -> results/table2.csv
 	$(RUN) reproduce/table2.py $(ARGS)
 
 sweep: setup  ## a W&B sweep here, without an account: make sweep SWEEP=adult -> results/sweep_adult.csv
-	$(RUN) reproduce/sweep.py --local reproduce/sweeps/$(SWEEP).yaml $(ARGS)
+	$(RUN) reproduce/sweep.py --local reproduce/sweep_configs/$(SWEEP).yaml $(ARGS)
 
 data: setup  ## rebuild the shipped tables from their sources, and check them
 	$(RUN) reproduce/data.py

@@ -1,9 +1,10 @@
 """Records to Weights & Biases: the only module that imports wandb.
 
-Runs are written offline unless the user is logged in; `WANDB_MODE` decides if it is set. Whatever goes
-wrong here is told and left behind: an experiment never fails for want of its log.
+Runs are written offline unless the user is logged in and the service answers; `WANDB_MODE` decides if it is
+set. Whatever goes wrong here is told and left behind: an experiment never fails for want of its log.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -15,11 +16,16 @@ from pathlib import Path
 import pandas as pd
 
 PROJECT = "aranyani_tf"
+PATIENCE = 10.0  # seconds that the service has to answer when a run begins
+UPLOAD = 60.0  # seconds for what is not uploaded yet when it ends; the rest stays in ./wandb, for `wandb sync`
 SETTINGS = ("dataset", "preprocessing", "method", "rule")
 # Told in a curve's name where they vary.
 FURTHER = ("preprocessing", "num_trees", "height", "decay", "forget", "chance", "notion", "update_when",
            "samples_per_step", "groups", "share", "order", "fraction", "held_out")
+NOT_MEASURED = {*SETTINGS, *FURTHER, "fairness_weight", "seed", "stands_in_for"}
 CURVES = ("accuracy", "demographic_parity")
+FAIR_ENOUGH = 0.05
+TAIL = 20  # lines of a complaint
 
 
 def mode():
@@ -28,22 +34,77 @@ def mode():
 
     if os.environ.get("WANDB_MODE"):
         return os.environ["WANDB_MODE"]
-    return "online" if wandb.login(prompt=False) else "offline"
+    try:
+        return "online" if wandb.login(prompt=False) else "offline"
+    except wandb.errors.Error as error:  # it has a key, and cannot ask the service about it
+        warnings.warn(f"W&B does not answer ({error}); this run is logged offline", stacklevel=2)
+        return "offline"
 
 
 def start(config, **options):
-    """A W&B run with these settings, quiet on the terminal."""
+    """A W&B run with these settings, quiet on the terminal; offline if the service does not answer."""
     import wandb
 
-    return wandb.init(project=os.environ.get("WANDB_PROJECT", PROJECT), config=config, mode=mode(),
-                      settings=wandb.Settings(silent=True), reinit="finish_previous", **options)
+    def begin(mode):
+        return wandb.init(project=os.environ.get("WANDB_PROJECT", PROJECT), config=config, mode=mode,
+                          settings=wandb.Settings(silent=True, init_timeout=PATIENCE, finish_timeout=UPLOAD),
+                          reinit="finish_previous", **options)
+
+    try:
+        return begin(mode())
+    except wandb.errors.CommError as error:
+        warnings.warn(f"W&B does not answer ({str(error).splitlines()[0]}); this run is logged offline", stacklevel=2)
+        return begin("offline")
 
 
-def log_curve(run, records):
-    """One model's records: a point of each curve per checkpoint; the last ones become W&B's summary."""
-    metrics = records.drop(columns=[*SETTINGS, "fairness_weight", "seed"], errors="ignore")
-    for record in metrics.to_dict("records"):
-        run.log({name: value for name, value in record.items() if value == value}, step=int(record["step"]))
+def fair_accuracy(accuracy, gap):
+    """One number for sweeps: every point of demographic parity beyond 0.05 costs a point of accuracy.
+
+    Accuracy alone would always rank λ = 0 first, and the gap alone a model that says the same to all.
+
+    >>> round(fair_accuracy(0.83, 0.19), 2), round(fair_accuracy(0.80, 0.04), 2)
+    (0.69, 0.8)
+    """
+    return accuracy - max(gap - FAIR_ENOUGH, 0.0)
+
+
+class ModelRun:
+    """The W&B run of one model, which takes its records as they come; it never raises.
+
+    Its name tells the setting and the seed, its group the setting alone, so that W&B can average over seeds.
+
+    Args:
+        config: every setting, with `fairness_weight` and `seed`.
+        setting: the same for people, without the seed.
+    """
+
+    def __init__(self, config, setting):
+        self.run = None
+        with self.guarded():
+            self.run = start(config, name=f"{setting} seed {config['seed']}", group=setting, job_type=config["method"])
+
+    @contextlib.contextmanager
+    def guarded(self):
+        try:
+            yield
+        except Exception as error:  # W&B's own kinds, and those of the network and the disk
+            warnings.warn(f"W&B could not log ({error}); the experiment goes on without", stacklevel=4)
+            self.run = None
+
+    def log(self, record):
+        """One point of every curve: what was measured at a checkpoint."""
+        if self.run is None:
+            return
+        values = {name: value for name, value in record.items() if name not in NOT_MEASURED and value == value}
+        if "accuracy" in values and "demographic_parity" in values:
+            values["fair_accuracy"] = fair_accuracy(values["accuracy"], values["demographic_parity"])
+        with self.guarded():
+            self.run.log(values, step=int(record["step"]))
+
+    def finish(self):
+        if self.run is not None:
+            with self.guarded():
+                self.run.finish()
 
 
 def log_records(name, records, pictures=()):
@@ -51,7 +112,8 @@ def log_records(name, records, pictures=()):
     import wandb
 
     for (dataset, method), part in records.groupby(["dataset", "method"], sort=False):
-        config = {column: sorted(part[column].unique().tolist()) for column in SETTINGS}
+        config = {column: sorted(part[column].dropna().unique().tolist())
+                  for column in dict.fromkeys((*SETTINGS, *FURTHER)) if column in part}
         config |= {"fairness_weights": sorted(part["fairness_weight"].unique().tolist()),
                    "seeds": sorted(part["seed"].unique().tolist())}
         run = start(config, name=f"{name} {dataset} {method}", group=name, job_type=method)
@@ -90,14 +152,19 @@ def log_safely(name, records, pictures=(), *, seconds=30.0):
             _, complaint = logger.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             os.killpg(logger.pid, signal.SIGKILL)
-            logger.communicate()
-            warnings.warn(f"W&B has not finished within {seconds:.0f} s and was ended; the results are saved",
-                          stacklevel=2)
+            _, complaint = logger.communicate()
+            warnings.warn(f"W&B has not finished within {seconds:.0f} s and was ended; the results are saved"
+                          + tail(complaint), stacklevel=2)
             return False
     if logger.returncode:
-        last = complaint.strip().splitlines()[-1:] or ["no message"]
-        warnings.warn(f"W&B could not log ({last[0]}); the results are saved", stacklevel=2)
+        warnings.warn(f"W&B could not log; the results are saved{tail(complaint)}", stacklevel=2)
     return logger.returncode == 0
+
+
+def tail(complaint):
+    """The last lines of what a process said, for a message."""
+    lines = complaint.strip().splitlines()
+    return "".join(f"\n  {line}" for line in (["It said:", *lines[-TAIL:]] if lines else ["It said nothing."]))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from aranyani_tf.records import learn_stream, log_spaced
 from methods import METHODS
 from race import Race
 from streams import load, stands_in_for, thinned
+from watched import Watched
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
@@ -125,10 +126,16 @@ class Experiment:
                  fingerprints.of_data(self.dataset)]
         return hashlib.sha256(" ".join(known).encode()).hexdigest()[:16]
 
-    def run(self, on_chunk=None):
-        """The records of this grid, and of Majority, which the runs with λ = 0 give for free."""
+    def run(self, on_chunk=None, on_record=None):
+        """The records of this grid, and of Majority, which the runs with λ = 0 give for free.
+
+        Args:
+            on_chunk: called with the number of rows, times models, of each piece of work that is done.
+            on_record: called with records as they come, if the method and its settings allow that; the models
+                are then trained one by one.
+        """
         stream = self.stream()
-        records = self.learned(stream, METHODS[self.method], on_chunk)
+        records = self.learned(stream, METHODS[self.method], on_chunk, on_record)
         frames = [records.assign(method=self.method)]
         plain = (self.method, self.rule, self.decay, self.chance) == ("aranyani", "released", None, 0.0)
         if plain and 0.0 in self.fairness_weights and not self.held_out:
@@ -141,29 +148,40 @@ class Experiment:
             frame["stands_in_for"] = stands_in_for(self.dataset, stream)
         return frame[FIRST_COLUMNS + [name for name in frame if name not in FIRST_COLUMNS]]
 
-    def learned(self, stream, method, on_chunk):
+    def learned(self, stream, method, on_chunk, on_record):
         """The records of every λ and seed."""
-        settings = {"num_trees": self.num_trees, "height": self.height, "decay": self.decay, **RULES[self.rule],
-                    "notion": self.notion, "update_when": self.update_when, "samples_per_step": self.samples_per_step,
-                    "record_gradients": self.record_gradients, "num_groups": stream.num_groups}
-        settings |= {name: getattr(self, name) for name, default in (("forget", "rows"), ("chance", 0.0))
-                     if getattr(self, name) != default}
-        settings |= method.settings(stream, self.height)
-        if method.learner:
-            runs = [learn_stream(method.learner(seed), stream, checkpoints=self.checkpoints(stream), on_chunk=on_chunk)
-                    .assign(seed=seed, fairness_weight=0.0) for seed in self.seeds]
-            return pd.concat(runs, ignore_index=True)
+        settings = self.model_settings(stream, method)
         if method.alone:
-            runs = [Race.between(method, settings, {"fairness_weight": weight, "seed": seed})
-                    .records(stream, self.checkpoints(stream), on_chunk)
-                    for weight, seed in itertools.product(self.fairness_weights, self.seeds)]
-            return pd.concat(runs, ignore_index=True)
+            return self.one_by_one(lambda member: Race.between(method, settings, member).records(
+                stream, self.checkpoints(stream), on_chunk))
+        grove = ar.Grove(settings, fairness_weights=self.fairness_weights, seeds=self.seeds, model_class=method.model)
+        grove.num_features = stream.num_features
+        if method.learner or (on_record and not self.held_out and not self.record_gradients):
+            def run(member):
+                learner = method.learner(member["seed"]) if method.learner else grove.single(**member)
+                if on_record:
+                    learner = Watched(learner, stream, self.checkpoints(stream), on_record)
+                return learn_stream(learner, stream, checkpoints=self.checkpoints(stream), on_chunk=on_chunk).assign(
+                    **member)
+            return self.one_by_one(run)
         aside = None
         if self.held_out:
             stream, aside = stream.held_out(self.held_out)
-        grove = ar.Grove(settings, fairness_weights=self.fairness_weights, seeds=self.seeds, model_class=method.model)
         records = grove.fit(stream, checkpoints=self.checkpoints(stream), held_out=aside, on_chunk=on_chunk, verbose=0)
         return with_norms(records, grove.gradient_norms) if self.record_gradients else records
+
+    def model_settings(self, stream, method):
+        settings = {"num_trees": self.num_trees, "height": self.height, "decay": self.decay, **RULES[self.rule],
+                    "notion": self.notion, "update_when": self.update_when, "samples_per_step": self.samples_per_step,
+                    "forget": self.forget, "chance": self.chance, "record_gradients": self.record_gradients,
+                    "num_groups": stream.num_groups}
+        return settings | method.settings(stream, self.height)
+
+    def one_by_one(self, run):
+        """The joined records of every λ and seed, each by itself."""
+        members = itertools.product(self.fairness_weights, self.seeds)
+        return pd.concat([run({"fairness_weight": weight, "seed": seed}) for weight, seed in members],
+                         ignore_index=True)
 
     def checkpoints(self, stream):
         even = np.linspace(0, len(stream), self.even_checkpoints + 1)[1:] if self.even_checkpoints else []

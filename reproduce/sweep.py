@@ -1,9 +1,12 @@
 """What a W&B agent runs: one setting of a sweep. Or, with --local, a whole sweep here without an account.
 
-    wandb sweep reproduce/sweeps/adult.yaml      # then, on as many machines as one likes:
+    wandb sweep reproduce/sweep_configs/adult.yaml      # then, on as many machines as one likes:
     wandb agent ENTITY/PROJECT/SWEEP
 
-    python reproduce/sweep.py --local reproduce/sweeps/adult.yaml
+    python reproduce/sweep.py --local reproduce/sweep_configs/adult.yaml
+
+Each run's curves are logged as they come, and `fair_accuracy`, by which the sweeps rank their runs. If W&B does
+not answer, the run is logged offline.
 """
 
 import argparse
@@ -12,7 +15,7 @@ import io
 import itertools
 import os
 import sys
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import get_args
 
@@ -63,16 +66,37 @@ def is_true(text):
     return text.lower() == "true"
 
 
+def settings_of(experiment):
+    """Every parameter of an experiment with one λ and seed, the defaults too."""
+    return {"fairness_weight": experiment.fairness_weights[0], "seed": experiment.seeds[0]} | {
+        name: value for name, value in asdict(experiment).items() if name in parameters()}
+
+
+def name_of(experiment):
+    """Dataset, method, rule and λ, and whatever is not the default; but not the seed."""
+    defaults = {field.name: field.default for field in fields(experiment)}
+    other = [f"{name}={value}" for name, value in settings_of(experiment).items()
+             if name not in (*GRID, "dataset", "method", "rule") and value != defaults[name]]
+    return " ".join([experiment.dataset, experiment.method, experiment.rule,
+                     f"λ={experiment.fairness_weights[0]:g}", *other])
+
+
 def run_one(config, csv=None):
     """One setting: its curves and results go to W&B, and to the end of a CSV file if one is named."""
     experiment = experiment_of(config)  # a wrong setting fails before a run is made
-    run = tracking.start(config)
-    records = experiment.run()
+    log, told = tracking.ModelRun(settings_of(experiment), name_of(experiment)), set()
+
+    def tell(record):
+        log.log(record)
+        told.add(record["step"])
+
+    records = experiment.run(on_record=tell)
     records = records[records["method"] == experiment.method].drop(columns="probability", errors="ignore")
     if csv:
         append(records, Path(csv))
-    tracking.log_curve(run, records)
-    run.finish()
+    for record in records[~records["step"].isin(told)].to_dict("records"):  # of a method that tells all at its end
+        log.log(record)
+    log.finish()
     return records
 
 

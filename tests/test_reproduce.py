@@ -24,7 +24,6 @@ import runner
 import scales
 import sweep
 import wandb_files
-from aranyani_tf import tracking
 from sweep_server import SweepServer
 
 ROOT = Path(__file__).parents[1]
@@ -161,23 +160,9 @@ def test_a_figure_from_the_command_line_logs_to_w_and_b(tmp_path):
     assert wandb_files.config(runs[0])["dataset"] == ["adult"]
 
 
-def test_a_missing_or_failing_wandb_does_not_stop_a_run(monkeypatch, tmp_path):
-    records = pd.read_csv(ROOT / "results" / "figure2.csv").query("dataset == 'compas'")
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "wandb.py").write_text("raise ImportError('no wandb here')")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    with pytest.warns(UserWarning, match=r"W&B could not log \(ImportError: no wandb here\)"):
-        assert not tracking.log_safely("figure2", records)
-    (tmp_path / "wandb.py").write_text("import time; time.sleep(100)")
-    begin = time.time()
-    with pytest.warns(UserWarning, match="not finished within 2 s and was ended"):
-        assert not tracking.log_safely("figure2", records, seconds=2)
-    assert time.time() - begin < 10
-
-
 @pytest.mark.parametrize("name", ["adult", "census", "compas", "celeba", "civil_comments", "architecture"])
 def test_every_sweep_file_is_valid_for_w_and_b_and_is_the_grid(name):
-    configs = list(sweep.configs_of(SCRIPTS / "sweeps" / f"{name}.yaml"))  # checks it with W&B's own schema
+    configs = list(sweep.configs_of(SCRIPTS / "sweep_configs" / f"{name}.yaml"))  # checks it with W&B's own schema
     found = list(sweep.grids_of(configs))
     if name == "architecture":
         shapes = {(each.num_trees, each.height) for each in found}
@@ -210,7 +195,7 @@ def test_an_agent_of_w_and_b_runs_two_settings_and_finds_the_numbers_of_the_grid
         "WANDB_BASE_URL": server.url, "WANDB_API_KEY": "local-" + 40 * "0", "WANDB_DIR": str(tmp_path),
         "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
     options = {"cwd": ROOT, "capture_output": True, "text": True, "timeout": 300}
-    made = subprocess.run(["wandb", "sweep", "reproduce/sweeps/adult.yaml"], env=environment, **options)
+    made = subprocess.run(["wandb", "sweep", "reproduce/sweep_configs/adult.yaml"], env=environment, **options)
     assert made.returncode == 0, made.stderr
     agent = subprocess.run(["wandb", "agent", "team/aranyani_tf/sweep1"],
                            env=environment | {"WANDB_MODE": "offline"}, **options)
