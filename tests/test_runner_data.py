@@ -1,0 +1,58 @@
+"""`make data`: archives of the index are known by their hash before anything in them is run or used."""
+
+import io
+import tarfile
+from hashlib import sha256
+
+import pytest
+
+import data
+from aranyani_tf.errors import DamagedFileError
+
+SETUP = """
+from pathlib import Path
+from setuptools import setup
+Path({marker!r}).write_text("setup.py was run")
+setup(name="tables", version="1.0")
+"""
+
+
+@pytest.fixture
+def index(tmp_path, monkeypatch):
+    """(archive, marker): a source archive that pip finds, and a file that its setup.py writes when it is run."""
+    marker, archive = tmp_path / "marker", tmp_path / "index" / "tables-1.0.tar.gz"
+    archive.parent.mkdir()
+    files = {"setup.py": SETUP.format(marker=str(marker)), "tables/rows.csv": "1, 2\n", "PKG-INFO":
+             "Metadata-Version: 2.1\nName: tables\nVersion: 1.0\n"}
+    with tarfile.open(archive, "w:gz") as whole:
+        for name, text in files.items():
+            info = tarfile.TarInfo(f"tables-1.0/{name}")
+            info.size = len(text.encode())
+            whole.addfile(info, io.BytesIO(text.encode()))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(archive.parent))
+    return archive, marker
+
+
+def test_a_file_of_a_source_archive_is_read_if_both_hashes_are_right(index):
+    archive, _ = index
+    known = sha256(archive.read_bytes()).hexdigest()
+    assert data.sdist_member("tables==1.0", known, "tables/rows.csv") == b"1, 2\n"
+    rows = sha256(b"1, 2\n").hexdigest()
+    right = data.Source("tables==1.0", known, "tables/rows.csv", rows, ("a", "b"), is_wheel=False)
+    assert right.table(right.content()).to_dict("records") == [{"a": 1, "b": 2}]
+    wrong = data.Source("tables==1.0", known, "tables/rows.csv", 64 * "0", ("a", "b"), is_wheel=False)
+    with pytest.raises(DamagedFileError, match=r"tables/rows\.csv of tables==1\.0 is not the canonical file"):
+        wrong.content()
+
+
+def test_no_code_of_another_archive_is_run(index):
+    _, marker = index
+    with pytest.raises(DamagedFileError, match=r"the package index has another tables==1\.0"):
+        data.sdist_member("tables==1.0", 64 * "0", "tables/rows.csv")
+    assert not marker.exists()
+
+
+def test_an_archive_that_cannot_be_had_says_so(index):
+    with pytest.raises(FileNotFoundError, match=r"tables==2\.0 could not be downloaded; a network is needed"):
+        data.sdist_member("tables==2.0", 64 * "0", "tables/rows.csv")
