@@ -58,13 +58,14 @@ def draw(records):
                                                        for share in shares])
             column[-1].set_xlim(-0.5, len(shares) - 0.5)
             if name == "acs_race":
-                column[0].set_title("ACS, nine races:\ngroups > 1,000 rows")
+                column[0].set_title("ACS, nine races,\nthe large ones")
                 column[1].set_visible(False)
         labels = ("Demographic parity", "… in windows of 5 %", "Accuracy (%)")
         for axes, label in zip(panels[:, 0], labels, strict=True):
             axes.set_ylabel(label)
         panels[-1][len(names) // 2].set_xlabel("Share of the smaller group")
-        figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=6)
+        figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside upper center",
+                      ncols=6 if len(names) > 5 else 3)
     return figure
 
 
@@ -153,7 +154,8 @@ def verdict(told, everywhere):
                 sentences.append(f"- {name}: " + "; ".join(
                     place_of(*place) for place in bad[["stream", "share"]].itertuples(index=False)))
     best_first = "; ".join(f"{name} ({safe[name]:+.3f} on average)" for name in sorted(safe, key=safe.get))
-    return "\n".join([f"Nowhere worse than λ = 0: {best_first or 'none'}. Worse somewhere:\n", *sentences])
+    lines = [f"Nowhere worse than λ = 0: {best_first or 'none'}."]
+    return "\n".join([*lines, "Worse somewhere:\n", *sentences] if sentences else lines)
 
 
 def by_chance(told):

@@ -137,3 +137,20 @@ def test_the_story_was_run_and_names_no_path_of_a_machine():
     text = own_tables.PAGE.read_text(encoding="utf-8")
     assert text.count("```text") >= 8 and "own_tables.py" in text
     assert not any(folder in text for folder in ("/root", "/home", "/tmp", "/work", ".cache"))
+
+
+def window_gaps(stream, **settings):
+    """Demographic parity in windows, the mean of two seeds."""
+    settings = {"num_trees": 1, "height": 2, "constraint": "output", "penalty": ar.Huber(linear_slope=1.0)} | settings
+    found = ar.Grove(settings, fairness_weights=[0.0, 1.0], seeds=[0, 1]).fit(
+        stream, checkpoints=[len(stream)], verbose=0)
+    return found.groupby("fairness_weight")["window_demographic_parity"].mean()
+
+
+def test_where_rates_jump_forgetting_by_rows_makes_a_gap_and_forgetting_in_time_does_not():
+    stream = ar.datasets.load("rate_jumps", num_rows=40_000, jump_every=10_000, minority=0.02)
+    by_rows = window_gaps(stream, decay=0.001)
+    in_time = window_gaps(stream, decay=0.001, forget="time", chance=2.0)
+    assert by_rows[0.0] == pytest.approx(in_time[0.0], abs=1e-3)
+    assert by_rows[1.0] > by_rows[0.0] + 0.03  # both groups have the same rate: there was nothing to mend
+    assert in_time[1.0] < in_time[0.0] + 0.01
