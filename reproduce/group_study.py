@@ -5,6 +5,7 @@ a level, a bank or a nine-group stream that is thinned further, and 0.2 % of the
 """
 
 import hashlib
+import warnings
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -70,6 +71,11 @@ class GroupStudy(Experiment):
     def stream(self):
         stream = super().stream()
         return LargeHeldOut(stream) if self.held_out else stream
+
+    def run(self, on_chunk=None):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="too few rows to tell")  # they are what is studied
+            return super().run(on_chunk)
 
     def checkpoints(self, stream):
         count = 20 if self.held_out else 1
