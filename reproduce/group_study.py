@@ -36,6 +36,7 @@ CROSSED = (("adult", 0.02), ("rate_jumps", 0.02), ("bank", None))
 EVERYWHERE = ((WAYS[0], 0.0), (WAYS[0], 2.0), (WAYS[1], 0.0), (WAYS[2], 0.0), (WAYS[3], 0.0), (WAYS[3], 2.0),
               (WAYS[4], 0.0), (WAYS[4], 2.0))
 TINY_GROUP = 1_000  # rows; the gap of a group with fewer is chance for the most part
+THIS_FILE = Path(__file__).read_bytes()  # which the key of a plain experiment does not know of
 
 
 def small_groups(scale=FULL):
@@ -83,8 +84,7 @@ class GroupStudy(Experiment):
 
     @property
     def key(self):
-        own = Path(__file__).read_bytes()  # the key of an experiment does not know of this file
-        return hashlib.sha256(super().key.encode() + own).hexdigest()[:16]
+        return hashlib.sha256(super().key.encode() + THIS_FILE).hexdigest()[:16]
 
 
 class LargeHeldOut(Stream):
