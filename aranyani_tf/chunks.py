@@ -89,8 +89,8 @@ class Chunks:
             self.pieces = lambda: rest
         features = np.asarray(first[0])
         if features.ndim != 2:
-            raise RowError(f"the features of a batch must be (rows, features), got shape {features.shape}; a dataset of "
-                           "single rows has to be batched first: dataset.batch(1024)")
+            raise RowError(f"the features of a batch must be (rows, features), got shape {features.shape}; a dataset "
+                           "of single rows has to be batched first: dataset.batch(1024)")
         return features
 
     def all_known(self, num_labels):

@@ -54,7 +54,7 @@ class ForestLearner:
     def gather(self):
         """Which variables learn; as everywhere in Keras, freezing an encoder takes effect with `compile`."""
         if not self.forest.trainable:
-            raise ArgumentError("the forest cannot be frozen, only an encoder can; to learn nothing at all, call predict")
+            raise ArgumentError("the forest cannot be frozen, only an encoder can; to learn nothing, call predict")
         self.variables = self.packed + (self.encoder.trainable_variables if self.encoder else [])
         self.state = self.encoder.non_trainable_variables if self.encoder else []
 

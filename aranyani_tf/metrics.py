@@ -9,7 +9,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-FEW = 200  # rows from which nothing is said about small groups
+FEW = 1000  # rows from which nothing is said about small groups
 RECENT = 2000  # rows after which one counts e⁻¹ of what it did in the recent past
 
 
@@ -113,8 +113,8 @@ def told_small_groups(counts, deviations=2.0, matters=0.05):
             found.append(f"group {group} has {rows[group]:,.0f} rows, ± {chance.max():.2f}")
     if not found or rows.sum() < FEW:
         return None
-    return (f"too few rows to tell a gap from chance ({deviations:g} standard errors): {'; '.join(found)}. The gaps that "
-            "are reported may be theirs; chance=2.0 keeps such gaps out of the training, a group of −1 the rows")
+    return (f"too few rows to tell a gap from chance ({deviations:g} standard errors): {'; '.join(found)}. The gaps "
+            "that are reported may be theirs; chance=2.0 keeps such gaps out of the training, a group of −1 the rows")
 
 
 class Prequential(keras.metrics.Metric):
@@ -226,4 +226,4 @@ class Latest(keras.metrics.Metric):
         self.last.assign(tf.cast(value, self.last.dtype))
 
     def result(self):
-        return self.last.value
+        return tf.identity(self.last.value)  # eagerly `value` is the variable itself

@@ -4,10 +4,7 @@ A Keras "batch" is a chunk of the stream, and `train_step` walks it sample by sa
 compiled loop: predict, score, then learn. So `model.fit` is the online learner.
 """
 
-import warnings
-
 import keras
-import numpy as np
 import tensorflow as tf
 
 from aranyani_tf import constraints, notions, penalties
@@ -18,12 +15,11 @@ from aranyani_tf.gradient_record import GradientRecord
 from aranyani_tf.keras_learner import KerasLearner, output_width
 from aranyani_tf.learners import ForestLearner
 from aranyani_tf.loop import TrainingLoop
-from aranyani_tf.metrics import Latest, Mean, told_small_groups
+from aranyani_tf.metrics import Latest, Mean
 from aranyani_tf.online import OnlineModel
 from aranyani_tf.progress import Progress, prequential_metric
-from aranyani_tf.rows import is_bad_feature, require_width
-from aranyani_tf.settings import FOREST, require_probabilities, require_settings, with_training
-from aranyani_tf.shared_model import prefixed
+from aranyani_tf.rows import require_width
+from aranyani_tf.settings import FOREST, require_settings, with_training
 from aranyani_tf.statistics import CellStatistics
 from aranyani_tf.step import Step
 from aranyani_tf.target_scale import TargetScale, in_unit
@@ -84,7 +80,8 @@ class Aranyani(OnlineModel):
                  notion="demographic_parity", constraint=None, penalty=None, num_groups=2,
                  activation="sigmoid", routing="levels", predictor=None, encoder=None,
                  samples_per_step=1, online=True, update_when="always", wait_for_all_groups=False,
-                 decay=None, forget="rows", chance=0.0, scale_target=True, record_gradients=False, on_bad_rows="raise", seed=None, **kwargs):
+                 decay=None, forget="rows", chance=0.0, scale_target=True, record_gradients=False,
+                 on_bad_rows="raise", seed=None, **kwargs):
         require_settings(
             num_labels=num_labels, num_groups=num_groups, samples_per_step=samples_per_step, online=online,
             update_when=update_when, wait_for_all_groups=wait_for_all_groups, decay=decay, forget=forget,
@@ -228,45 +225,6 @@ class Aranyani(OnlineModel):
         if self.record_gradients:
             self.gradient_record.write(norms, num_rows, self.samples_per_step)
         return outputs if before is None else in_unit(outputs, *before)
-
-    def check_probabilities(self, features):
-        """Asks a predictor once, with real rows, whether it gives probabilities."""
-        if not self.checked_probabilities:
-            features = np.asarray(features[:64], self.compute_dtype)
-            usable = features[~is_bad_feature(features)]
-            if len(usable):
-                require_probabilities(self(usable))
-                self.checked_probabilities = True
-
-    def warn_of_small_groups(self):
-        """Says once which groups are too small for their gap to be told from chance."""
-        if self.num_labels > 1 and not self.warned:
-            sentence = told_small_groups(self.progress.prequential.counts.numpy())
-            self.warned = sentence is not None
-            if sentence:
-                warnings.warn(sentence, stacklevel=4)
-
-    def sealed(self):
-        """What the parts of a file can be compared by."""
-        optimizer = {"optimizer_iterations": self.optimizer.iterations.numpy()} if self.compiled else {}
-        return {"cell_count": self.statistics.cell_count.numpy(), **optimizer}
-
-    def further_state(self):
-        """What a file keeps beside the weights: the metrics so far, and where random numbers go on."""
-        return prefixed("progress_", self.progress.store()) | {
-            f"random_{index}": variable.numpy() for index, variable in enumerate(self.random_state())}
-
-    def take_further_state(self, values):
-        self.progress.load({name.removeprefix("progress_"): value for name, value in values.items()})
-        for index, variable in enumerate(self.random_state()):
-            if f"random_{index}" in values:
-                variable.assign(values[f"random_{index}"])
-
-    def random_state(self):
-        """The seeds of dropout and the like, which Keras does not save."""
-        part = self.predictor or self.encoder
-        saved = set(map(id, part.weights)) if part is not None else ()
-        return [variable for variable in self.learner.state if id(variable) not in saved]
 
     def get_metrics_result(self):
         """The metrics so far; the loss is the mean task loss and the penalty as it stands."""

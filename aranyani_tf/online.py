@@ -8,24 +8,22 @@ the check of the rows, and the metrics of the progress bar. What is learned from
 import warnings
 from types import SimpleNamespace
 
-import keras
 import numpy as np
 import tensorflow as tf
 
+from aranyani_tf.chunk_model import ChunkModel
 from aranyani_tf.chunks import Chunks, Feed, pad
 from aranyani_tf.errors import ArgumentError, DivergedError, RowError
-from aranyani_tf.keras_metrics import fitting
-from aranyani_tf.learners import is_labelled, losses
-from aranyani_tf.metrics import is_informative
+from aranyani_tf.metrics import told_small_groups
 from aranyani_tf.progress import FitProgress
-from aranyani_tf.rows import RowRules
-from aranyani_tf.shared_model import SharedModel, in_turn
-from aranyani_tf.step import missing_label
+from aranyani_tf.rows import RowRules, is_bad_feature
+from aranyani_tf.settings import require_probabilities
+from aranyani_tf.shared_model import in_turn
 
 SIZES = (1, 64, 4096)  # of a compiled chunk in predict_then_learn: few sizes, few compilations
 
 
-class OnlineModel(SharedModel):
+class OnlineModel(ChunkModel):
     """Base class of `Aranyani`. Threads that share a model take turns to learn and evaluate."""
 
     def __init__(self, **kwargs):
@@ -134,83 +132,6 @@ class OnlineModel(SharedModel):
                 raise feed.error from None
             raise
 
-    def make_train_function(self, force=False):
-        if self.train_function is not None and not force:
-            return
-        super().make_train_function(force)
-        compiled = self.train_function
-
-        def move_between_saves(iterator):
-            with self.state:
-                return compiled(iterator)
-
-        self.train_function = move_between_saves
-
-    def train_step(self, data):
-        inputs, labels = data
-        features, groups = inputs["features"], inputs["group"]
-        progress, size = self.progress, tf.shape(labels)[0]
-        if not self.functions.all_known:
-            learned = tf.range(size) < tf.cast(tf.minimum(progress.to_skip, tf.int32.max), tf.int32)
-            labels, groups = hidden(learned, labels, groups)
-        skipped = tf.minimum(progress.to_skip, tf.cast(size, tf.int64))
-        progress.to_skip.assign_sub(skipped)
-        progress.epoch_rows.assign_add(tf.cast(size, tf.int64) - skipped)
-        self.learn_and_score(features, labels, groups, last_informative_row(labels, groups))
-        return self.get_metrics_result()
-
-    def test_step(self, data):
-        inputs, labels = data
-        self.score(labels, inputs["group"], self(inputs["features"], training=False))
-        self.fairness_penalty.update_state(self.step.penalty_of(self.statistics.read(), self._fairness_weight))
-        return self.get_metrics_result()
-
-    def learn_and_score(self, features, labels, groups, num_rows):
-        """Learns from a chunk, unless the model diverges on the way: then everything is as it was before."""
-        progress = self.progress
-        before = [tf.identity(variable.value) for variable in self.moving()]
-        outputs = self.learn_rows(features, labels, groups, num_rows)
-        good = ~progress.diverged & tf.reduce_all(tf.math.is_finite(outputs)) & tf.reduce_all(
-            [tf.reduce_all(tf.math.is_finite(variable.value)) for variable in self.learner.variables])
-        progress.diverged.assign(~good)
-        for variable, old in zip(self.moving(), before, strict=True):
-            variable.assign(tf.where(good, variable.value, old))
-        labels, groups = hidden(~good, labels, groups)
-        outputs = tf.where(good, outputs, tf.zeros_like(outputs))
-        self.score(labels, groups, outputs)
-        progress.add(labels, groups, outputs, losses(outputs, labels), is_labelled(labels))
-        return outputs
-
-    def moving(self):
-        """Every variable that learning moves."""
-        scale = [] if self.target_scale is None else self.target_scale.weights
-        return [*self.learner.variables, *self.learner.state, *self.optimizer.variables, *self.statistics.weights,
-                *(self.forest.weights if self.forest is not None else ()), *scale]
-
-    def score(self, labels, groups, outputs):
-        """Adds rows to the prequential metrics, and to any metric given to `compile`."""
-        self.prequential.update_state(labels, groups, outputs)
-        known = tf.cast(is_labelled(labels), outputs.dtype)
-        self.task_loss.update_state(losses(outputs, labels), known)
-        if self._compile_metrics is not None:
-            self._compile_metrics.update_state(
-                tf.where(is_labelled(labels), labels, tf.zeros_like(labels)), outputs, known)
-
-    def fitting_metrics(self, metrics):
-        return [fitting(metric, self.num_labels, self.positive_label) for metric in metrics or []]
-
-    def so_far(self):
-        """The metrics of all rows that the model has learned from, in all calls, also before it was saved.
-
-        >>> import aranyani_tf as ar
-        >>> stream = ar.datasets.load("synthetic", num_rows=100)
-        >>> model = ar.Aranyani(num_trees=1, height=2, seed=0)
-        >>> said = model.predict_then_learn(stream.features, stream.labels, stream.groups)
-        >>> model.so_far()["rows"]
-        100
-        """
-        return self.progress.results()
-
     @in_turn
     def predict_then_learn(self, x, y, a, *, on_bad_rows=None):
         """Predicts each row, then learns from it, in order; one row or many.
@@ -244,6 +165,35 @@ class OnlineModel(SharedModel):
                 self.check_probabilities(rows[0])
                 outputs[~bad] = self.learn_arrays(*rows)
         return outputs
+
+    def so_far(self):
+        """The metrics of all rows that the model has learned from, in all calls, also before it was saved.
+
+        >>> import aranyani_tf as ar
+        >>> stream = ar.datasets.load("synthetic", num_rows=100)
+        >>> model = ar.Aranyani(num_trees=1, height=2, seed=0)
+        >>> said = model.predict_then_learn(stream.features, stream.labels, stream.groups)
+        >>> model.so_far()["rows"]
+        100
+        """
+        return self.progress.results()
+
+    def check_probabilities(self, features):
+        """Asks a predictor once, with real rows, whether it gives probabilities."""
+        if not self.checked_probabilities:
+            features = np.asarray(features[:64], self.compute_dtype)
+            usable = features[~is_bad_feature(features)]
+            if len(usable):
+                require_probabilities(self(usable))
+                self.checked_probabilities = True
+
+    def warn_of_small_groups(self):
+        """Says once which groups are too small for their gap to be told from chance."""
+        if self.num_labels > 1 and not self.warned:
+            sentence = told_small_groups(self.progress.prequential.counts.numpy())
+            self.warned = sentence is not None
+            if sentence:
+                warnings.warn(sentence, stacklevel=4)
 
     def learn_arrays(self, *rows):
         """Learns from rows that were checked; returns the predictions (n, label)."""
@@ -286,13 +236,3 @@ class OnlineModel(SharedModel):
 
     def forget_functions(self):
         self.functions.learn, self.functions.train = {}, {}
-
-
-def hidden(where, labels, groups):
-    """Labels and groups, missing where they are not to be seen."""
-    return tf.where(where, tf.constant(missing_label(labels), labels.dtype), labels), tf.where(where, -1, groups)
-
-
-def last_informative_row(labels, groups):
-    """How many rows there are before the padding begins."""
-    return tf.reduce_max(tf.where(is_informative(labels, groups), tf.range(1, tf.shape(labels)[0] + 1), 0))

@@ -78,7 +78,8 @@ class RegressionTally:
         errors = np.where(known, labels - values, 0) ** 2
         in_group = groups[:, :, None] == np.arange(self.num_groups)  # (row, model, group)
         return {"errors": np.stack([errors.sum(axis=0), known.sum(axis=0)], axis=-1),
-                "sums": np.stack([np.where(in_group, values[:, :, None], 0).sum(axis=0), in_group.sum(axis=0)], axis=-1)}
+                "sums": np.stack([np.where(in_group, values[:, :, None], 0).sum(axis=0), in_group.sum(axis=0)],
+                                 axis=-1)}
 
     def measured(self, tables):
         errors, sums = tables["errors"], tables["sums"]

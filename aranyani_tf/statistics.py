@@ -83,7 +83,8 @@ class Memory(NamedTuple):
         counted = tf.constant(contrasts != 0, count.dtype) * count  # (constraint, cell)
         share = (counted / tf.maximum(tf.reduce_sum(counted, axis=1, keepdims=True), TINY))[:, :, None]
         mean, square = (tf.reduce_sum(share * each, axis=1) for each in (self.values, squares))  # (constraint, value)
-        spread = tf.reduce_sum(tf.constant(contrasts**2, count.dtype) / tf.maximum(count, TINY), axis=1)  # (constraint,)
+        squared = tf.constant(contrasts**2, count.dtype)
+        spread = tf.reduce_sum(squared / tf.maximum(count, TINY), axis=1)  # (constraint,)
         return tf.sqrt(tf.maximum(square - mean**2, 0.0) * spread[:, None])
 
 

@@ -42,14 +42,19 @@ def scaled_along(labels, moments):
         moments: (3, …), count, mean and squares of the labels before.
     """
     count, mean, squares = moments[0], moments[1], moments[2]
-    known = tf.math.is_finite(labels)
-    values = tf.where(known, tf.cast(labels, tf.float64) - mean, tf.zeros((), tf.float64))
-    counts = count + tf.cumsum(tf.cast(known, tf.float64))
+    known, zero = tf.math.is_finite(labels), tf.zeros((), tf.float64)
+    ranks = tf.cumsum(tf.cast(known, tf.float64))
+    # Before anything is known m may be any number; near the labels, the squares do not cancel out.
+    first = tf.reduce_sum(tf.where(known & (ranks == 1), tf.cast(labels, tf.float64), zero), axis=0)
+    mean = tf.where(count > 0, mean, first)
+    values = tf.where(known, tf.cast(labels, tf.float64) - mean, zero)
+    counts = count + ranks
     sums = tf.cumsum(values)
     filled = tf.maximum(counts, 1.0)
     along = tf.stack([counts, mean + sums / filled, squares + tf.cumsum(values**2) - sums**2 / filled])  # (3, row, …)
     center, spread = unit_of(along)
     learned = (tf.cast(labels, tf.float64) - center) / spread
+    along = tf.where(counts > 0, along, zero)
     before = unit_of(tf.concat([moments[:, None], along[:, :-1]], axis=1))
     return tf.cast(learned, labels.dtype), before, along[:, -1]
 

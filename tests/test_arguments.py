@@ -128,8 +128,8 @@ def test_what_is_no_stream_is_refused_by_fit(learners, x):
 def test_plain_lists_and_columns_are_rows_like_any_other(learners):
     x, y, a = rows()
     one, other = (ar.Aranyani(num_trees=1, height=2, seed=0) for _ in range(2))
-    said = one.predict_then_learn(x.tolist(), y.tolist(), a.tolist()), other.predict_then_learn(x, y[:, None], a[:, None])
-    np.testing.assert_array_equal(*said)
+    said = one.predict_then_learn(x.tolist(), y.tolist(), a.tolist())
+    np.testing.assert_array_equal(said, other.predict_then_learn(x, y[:, None], a[:, None]))
     one.fit({"features": x.tolist(), "group": a[:, None]}, y[:, None], verbose=0)
     assert one.so_far()["rows"] == 60
 

@@ -19,7 +19,8 @@ def rows(n=60):
 
 
 @pytest.mark.parametrize(("labels", "groups", "unknown"), [
-    (None, 0, GAPS), (None, -1, GAPS), (-1, None, ("accuracy", "recent_accuracy", "equal_opportunity", "equalized_odds")),
+    (None, 0, GAPS), (None, -1, GAPS),
+    (-1, None, ("accuracy", "recent_accuracy", "equal_opportunity", "equalized_odds")),
     (0, None, ("equal_opportunity",))], ids=["one group", "no groups", "no labels", "no positive label"])
 def test_gaps_that_cannot_be_known_are_nan_in_fit_and_in_records(labels, groups, unknown):
     x, y, a = rows()

@@ -78,7 +78,8 @@ def test_a_single_row_without_its_axis_is_refused_and_does_not_end_the_process()
                "model = ar.Aranyani(num_trees=1, height=2, seed=0)\n"
                "x = np.zeros((4, 3), 'float32'); model.predict_then_learn(x, [0, 1, 0, 1], [0, 0, 1, 1])\n"
                "model.predict(x, verbose=0)\n"
-               "for call in (lambda: model.predict(x[0], verbose=0), lambda: model(x[0]), lambda: model.forest(x[0])):\n"
+               "calls = [lambda: model.predict(x[0], verbose=0), lambda: model(x[0]), lambda: model.forest(x[0])]\n"
+               "for call in calls:\n"
                "    try: call()\n"
                "    except ValueError as error: print('refused:', error)\n")
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

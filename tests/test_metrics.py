@@ -65,9 +65,26 @@ def test_tables_of_two_parts_add_up_to_the_table_of_both():
     np.testing.assert_allclose(metrics.equalized_odds(stacked), [metrics.equalized_odds(p) for p in parts])
 
 
-def test_nothing_seen_and_one_group_seen_have_no_gap():
+def test_nothing_seen_and_one_group_seen_have_no_gap_that_could_be_known():
     metric = metrics.Prequential(2, 2)
-    assert all(float(value) == 0 for value in metric.result().values())
+    assert all(np.isnan(float(value)) for value in metric.result().values())
     metric.update_state([1, 0], [0, 0], [[0.1, 0.9], [0.2, 0.8]])
-    assert float(metric.result()["demographic_parity"]) == 0
+    assert np.isnan(float(metric.result()["demographic_parity"]))
     assert float(metric.result()["accuracy"]) == 0.5
+
+
+def test_recent_metrics_forget_and_do_not_depend_on_how_rows_are_cut():
+    random = np.random.default_rng(0)
+    labels, groups, outputs = random.integers(0, 2, 9000), random.integers(0, 2, 9000), random.random((9000, 2))
+    outputs[:6000, 1] = 2 * labels[:6000]  # right at first, then a coin
+    whole, cut = metrics.Prequential(), metrics.Prequential()
+    whole.update_state(labels, groups, outputs.astype("float32"))
+    for start in range(0, 9000, 700):
+        here = slice(start, start + 700)
+        cut.update_state(labels[here], groups[here], outputs[here].astype("float32"))
+    for name, value in whole.result().items():
+        assert float(value) == pytest.approx(float(cut.result()[name]), abs=1e-4), name
+    weights = (1 - 1 / 2000) ** np.arange(8999, -1, -1.0)
+    right = outputs.argmax(axis=1) == labels
+    assert float(whole.result()["recent_accuracy"]) == pytest.approx((weights * right).sum() / weights.sum(), abs=1e-4)
+    assert float(whole.result()["recent_accuracy"]) < float(whole.result()["accuracy"]) - 0.05

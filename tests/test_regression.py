@@ -90,5 +90,5 @@ def test_the_scale_is_saved_exported_and_cut_into_calls_without_a_trace(tmp_path
     loaded = keras.saving.load_model(tmp_path / "model.keras")
     np.testing.assert_array_equal(loaded.predict(stream.features, verbose=0), cut.predict(stream.features, verbose=0))
     loaded.export(tmp_path / "exported", verbose=False)
-    served = tf.saved_model.load(str(tmp_path / "exported")).serve(stream.features)
-    np.testing.assert_allclose(served, cut.predict(stream.features, verbose=0), rtol=1e-5)
+    served = tf.saved_model.load(str(tmp_path / "exported"))
+    np.testing.assert_allclose(served.serve(stream.features), cut.predict(stream.features, verbose=0), rtol=1e-5)

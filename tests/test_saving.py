@@ -231,8 +231,8 @@ def test_a_loaded_model_can_be_exported_at_once(tmp_path):
     loaded = keras.saving.load_model(tmp_path / "model.keras")
     loaded.export(tmp_path / "exported", verbose=False)
     x = rows(4)[0]
-    served = tf.saved_model.load(str(tmp_path / "exported")).serve(x)
-    np.testing.assert_allclose(served, loaded.predict(x, verbose=0), atol=1e-6)
+    served = tf.saved_model.load(str(tmp_path / "exported"))
+    np.testing.assert_allclose(served.serve(x), loaded.predict(x, verbose=0), atol=1e-6)
 
 
 def test_rows_may_be_learned_inside_a_callback_of_fit():

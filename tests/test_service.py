@@ -103,7 +103,8 @@ def noisy(width, activation):
 
 @pytest.mark.parametrize(("name", "width", "activation"), [("predictor", 2, "softmax"), ("encoder", 4, "tanh")])
 def test_dropout_is_for_learning_and_not_for_answers(name, width, activation):
-    model = ar.Aranyani(**SMALL, **{name: noisy(width, activation)})
+    forest = SMALL if name == "encoder" else {"seed": 0}
+    model = ar.Aranyani(**forest, **{name: noisy(width, activation)})
     x, y, a = rows()
     for row in range(5):
         here = slice(row, row + 1)
