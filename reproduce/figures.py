@@ -2,9 +2,9 @@
 
 import importlib
 import sys
-import time
 
-from command import parsed, repository_state, write_environment
+from command import parsed, tell_environment
+from environment import Clock
 from runner import complete
 
 NAMES = (*(f"figure{number}" for number in range(1, 13)), "preprocessing", "rules", "drift")
@@ -13,7 +13,7 @@ NAMES = (*(f"figure{number}" for number in range(1, 13)), "preprocessing", "rule
 def main(arguments=None):
     options = parsed(__doc__, arguments)
     figures = [importlib.import_module(name).FIGURE for name in NAMES]
-    begin, state = time.perf_counter(), repository_state()
+    clock = Clock()
     try:
         experiments = list(dict.fromkeys(each for figure in figures for each in figure.experiments(options.scale)))
         num_run = complete("figures", experiments, results=options.results, fresh=options.fresh,
@@ -23,12 +23,9 @@ def main(arguments=None):
     options.fresh = False
     for figure in figures:
         figure.make(options)
-    duration = time.perf_counter() - begin
     if num_run:
-        environment = options.results / f"environment{options.scale.name}.json"
-        names = [name + options.scale.name for name in NAMES]
-        write_environment(environment, names, experiments, duration, state, num_run)
-    print(f"\n{len(figures)} figures in {duration / 60:.1f} minutes")
+        tell_environment(options, [name + options.scale.name for name in NAMES], experiments, clock, num_run)
+    print(f"\n{len(figures)} figures in {clock.seconds / 60:.1f} minutes")
 
 
 if __name__ == "__main__":

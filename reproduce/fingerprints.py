@@ -2,7 +2,8 @@
 
 Covered are, besides the experiment's own settings:
 
-- every module of the package and of `reproduce/` that `experiments.py` imports, directly or through others;
+- every module of the package and of `reproduce/` that `experiments.py` imports, or the module of an experiment's
+  own class, directly or through others;
 - of the tables of methods and datasets only the entry in question, with what it names: a method's own module
   changes the results of that method alone, a dataset's those of that dataset;
 - the versions of the libraries in `LIBRARIES`, but not of what these use in turn, nor the machine;
@@ -29,12 +30,15 @@ ONLY_FOR_KERAS = "aranyani_tf.baselines"  # the package imports some so that Ker
 
 
 @cache
-def of_code(method, dataset, root=ROOT):
-    """A hash of the code that a method's results on a dataset depend on, and of the libraries' versions."""
+def of_code(method, dataset, module="experiments", root=ROOT):
+    """A hash of the code that a method's results on a dataset depend on, and of the libraries' versions.
+
+    `module` is where the experiment's class is from, which may be one of its own.
+    """
     entry, named = method_entry(method, root)
     found = hashlib.sha256(entry.encode())
     found.update(" ".join(f"{name} {version(name)}" for name in LIBRARIES).encode())
-    for path in sorted(files_of(["experiments", ar.datasets.LOADERS[dataset].__module__, *named], root)):
+    for path in sorted(files_of(["experiments", module, ar.datasets.LOADERS[dataset].__module__, *named], root)):
         found.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
     return found.hexdigest()
 

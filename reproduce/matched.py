@@ -1,5 +1,7 @@
 """Accuracy at the same fairness: every method at a demographic parity of 0.15, 0.10, 0.05 and 0.03."""
 
+import quiet  # noqa: F401
+
 import argparse
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import pandas as pd
 
 from aranyani_tf.errors import ArgumentError, DamagedFileError
 from aranyani_tf.files import whole_file
+from environment import Clock, write_environment
 from experiments import RESULTS, with_all_settings
 from plots import SETTINGS, last_records, pareto_front
 
@@ -75,6 +78,7 @@ def main():
     missing = [name for name in SOURCES if not (folder / name).is_file()]
     if missing:
         parser.exit(1, f"{', '.join(missing)} of {folder} is missing: run `make figure2` and `make figure2_beyond`\n")
+    clock = Clock()
     found = matched(joined([pd.read_csv(folder / name) for name in SOURCES]))
     with whole_file(folder / "matched.csv", "w") as file:
         found.to_csv(file, index=False, float_format="%.5g")
@@ -86,6 +90,7 @@ def main():
             index=list(rows.columns[2 : rows.columns.get_loc("demographic_parity")]), columns="demographic_parity",
             values="accuracy")
         print(f"\n{dataset}: accuracy % at a demographic parity of\n{wide[list(GAPS)].to_string()}")
+    write_environment(folder / "environment.json", ["matched"], clock)
     print(f"\n→ {folder / 'matched.csv'}")
 
 

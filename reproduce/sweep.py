@@ -9,6 +9,8 @@ Each run's curves are logged as they come, and `fair_accuracy`, by which the swe
 not answer, the run is logged offline.
 """
 
+import quiet  # noqa: F401
+
 import argparse
 import fcntl
 import io

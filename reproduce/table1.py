@@ -1,5 +1,7 @@
 """`make table1`: rows, label split and group split of each dataset, beside the paper's Table 1."""
 
+import quiet  # noqa: F401
+
 import argparse
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import pandas as pd
 
 import aranyani_tf as ar
 from aranyani_tf.files import whole_file
+from environment import Clock, write_environment
 
 RESULTS = Path(__file__).parents[1] / "results"
 # (thousands of rows, share of the more frequent label in %, share of the larger group in %)
@@ -61,11 +64,12 @@ def main():
     parser.add_argument("--celeba", metavar="PATH", help="embeddings of CelebA: folder or .npz")
     parser.add_argument("--civil-comments", metavar="PATH", help="embeddings of CivilComments: folder or .npz")
     parser.add_argument("--output", type=Path, default=RESULTS / "table1.csv")
-    options = parser.parse_args()
+    options, clock = parser.parse_args(), Clock()
     frame, absent = table({"adult": {}, "census": {}, "compas": {}, "celeba": {"embeddings": options.celeba},
                            "civil_comments": {"embeddings": options.civil_comments}, "wiki_toxicity": {}})
     with whole_file(options.output, "w") as file:
         frame.to_csv(file, index=False, float_format="%.4f")
+    write_environment(options.output.parent / "environment.json", [options.output.stem], clock)
     print(printed(frame))
     for sentence in absent:
         print(f"\n{sentence}")

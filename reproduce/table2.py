@@ -1,5 +1,7 @@
 """Table 2: time to process the Adult stream, as a ratio to the Hoeffding tree, beside the paper's."""
 
+import quiet  # noqa: F401
+
 import argparse
 import time
 from pathlib import Path
@@ -12,6 +14,7 @@ import aranyani_tf as ar
 from aranyani_tf.baselines.hoeffding import adaptive_hoeffding_tree, hoeffding_tree
 from aranyani_tf.baselines.mlp import perceptron
 from aranyani_tf.files import whole_file
+from environment import Clock, write_environment
 from experiments import RESULTS
 
 PAPER_MINUTES = {"HT": 5.07, "AHT": 5.67, "Aranyani": 32.97, "Aranyani (MLP)": 14.65, "Aranyani (Leaf)": 37.12}
@@ -60,12 +63,14 @@ def main():
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--rows", type=int, help="of the stream; default: all")
     parser.add_argument("--output", type=Path, default=RESULTS / "table2.csv")
-    options = parser.parse_args()
+    options, clock = parser.parse_args(), Clock()
     tf.config.threading.set_intra_op_parallelism_threads(1)
     tf.config.threading.set_inter_op_parallelism_threads(1)
     found = table(*measure(ar.datasets.load("adult")[: options.rows], options.repeats))
     with whole_file(options.output, "w") as file:
         found.to_csv(file, index=False, float_format="%.4g")
+    write_environment(options.output.parent / "environment.json", [options.output.stem], clock,
+                      repeats=options.repeats, rows=options.rows)
     print(found.to_string(index=False, float_format=lambda value: f"{value:.3g}"))
     print(f"\n→ {options.output}")
 

@@ -5,6 +5,8 @@ takes about an hour on two cores and can be interrupted. An encoder's last digit
 so the comparison is by cosine; `--write` replaces the shipped files.
 """
 
+import quiet  # noqa: F401
+
 import argparse
 import shutil
 import tempfile

@@ -25,13 +25,13 @@ def copied(tmp_path):
 
 def changed(root, file, old=None, new=None):
     """Which methods' hashes on Adult differ once a file has another line, or `new` in the place of `old`."""
-    before = {method: fingerprints.of_code(method, "adult", root) for method in methods.METHODS}
+    before = {method: fingerprints.of_code(method, "adult", root=root) for method in methods.METHODS}
     path = root / file
     text = path.read_text(encoding="utf-8")
     assert old is None or old in text
     path.write_text(text + "\nLATER = 1\n" if old is None else text.replace(old, new), encoding="utf-8")
     fingerprints.of_code.cache_clear()
-    return {method for method in methods.METHODS if fingerprints.of_code(method, "adult", root) != before[method]}
+    return {method for method in methods.METHODS if fingerprints.of_code(method, "adult", root=root) != before[method]}
 
 
 EVERY = set(methods.METHODS)
@@ -66,6 +66,14 @@ def test_a_method_in_a_module_of_its_own_is_covered(copied):
     assert changed(copied, "reproduce/own.py") == {"ht"}
 
 
+def test_the_module_of_an_experiment_s_own_class_is_covered(copied):
+    (copied / "reproduce" / "study.py").write_text("from experiments import Experiment\n")
+    before = fingerprints.of_code("aranyani", "adult", "study", copied)
+    (copied / "reproduce" / "study.py").write_text("from experiments import Experiment  # and more\n")
+    fingerprints.of_code.cache_clear()
+    assert fingerprints.of_code("aranyani", "adult", "study", copied) != before
+
+
 def test_another_setting_is_another_experiment_and_an_unknown_one_is_refused():
     assert experiments.Experiment(**ADULT).key == experiments.Experiment(**ADULT).key
     assert experiments.Experiment(**ADULT).key != experiments.Experiment(**ADULT, height=5).key
@@ -90,11 +98,11 @@ def test_another_group_or_one_other_feature_of_the_user_s_data_is_another_experi
 
 
 def test_another_version_of_a_library_is_another_experiment(monkeypatch):
-    before = fingerprints.of_code("aranyani", "adult", ROOT / ".")
+    before = fingerprints.of_code("aranyani", "adult", root=ROOT / ".")
     monkeypatch.setattr(fingerprints, "version", lambda name: "99")
     fingerprints.of_code.cache_clear()
     try:
-        assert fingerprints.of_code("aranyani", "adult", ROOT / ".") != before
+        assert fingerprints.of_code("aranyani", "adult", root=ROOT / ".") != before
     finally:
         fingerprints.of_code.cache_clear()
 
