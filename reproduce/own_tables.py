@@ -4,6 +4,8 @@ The page is the program: its Python blocks are run one after the other, as in on
 block prints, warnings among it, becomes the block of text behind it.
 """
 
+import quiet  # noqa: F401
+
 import argparse
 import contextlib
 import io

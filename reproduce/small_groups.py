@@ -1,5 +1,7 @@
 """Beyond the paper: small groups and streams that change, by how the method forgets and what it takes for chance."""
 
+import quiet  # noqa: F401
+
 import re
 
 import matplotlib.pyplot as plt
