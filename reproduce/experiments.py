@@ -173,11 +173,12 @@ class Experiment:
         return with_norms(records, grove.gradient_norms) if self.record_gradients else records
 
     def model_settings(self, stream, method):
-        settings = {"num_trees": self.num_trees, "height": self.height, "decay": self.decay, **RULES[self.rule],
-                    "notion": self.notion, "update_when": self.update_when, "samples_per_step": self.samples_per_step,
-                    "forget": self.forget, "chance": self.chance, "record_gradients": self.record_gradients,
-                    "num_groups": stream.num_groups}
-        return settings | method.settings(stream, self.height)
+        own = method.settings(stream, self.height)
+        forest = {} if "predictor" in own else {"num_trees": self.num_trees, "height": self.height}
+        return forest | RULES[self.rule] | {
+            "decay": self.decay, "forget": self.forget, "chance": self.chance, "notion": self.notion,
+            "update_when": self.update_when, "samples_per_step": self.samples_per_step,
+            "record_gradients": self.record_gradients, "num_groups": stream.num_groups} | own
 
     def one_by_one(self, run):
         """The joined records of every λ and seed, each by itself."""

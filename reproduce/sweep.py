@@ -161,6 +161,10 @@ def main():
         missing = [name for name in (*GRID, "dataset") if name not in config]
         if missing:
             parser.error(f"missing --{', --'.join(missing)}; or --local FILE for a whole sweep")
+        try:
+            experiment_of(config)
+        except ValueError as error:
+            parser.error(str(error))
         print(summary(run_one(config, options.csv)))
         return
     if config or options.csv:

@@ -46,3 +46,11 @@ def test_the_model_has_as_many_groups_as_the_stream(monkeypatch):
     records = experiments.Experiment("synthetic", (0.1,), (0,), num_trees=1, height=1).run()
     assert {"forget", "chance", "groups", "share"} <= set(records.columns)
     assert records["demographic_parity"].notna().all()
+
+
+@pytest.mark.parametrize("method", [name for name in experiments.METHODS if not name.startswith("reservoir")])
+def test_every_method_runs_with_a_forest_of_another_size(method):
+    rule = "none" if experiments.METHODS[method].learner else "released"
+    records = experiments.Experiment("synthetic", (0.0,), (0,), method=method, rule=rule, num_trees=1, height=2,
+                                     rows=200).run()
+    assert records["accuracy"].between(0, 1).all()

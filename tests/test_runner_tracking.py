@@ -96,6 +96,15 @@ def test_fair_accuracy_ranks_the_most_accurate_of_the_fair_enough_first():
     assert max(adult, key=lambda weight: tracking.fair_accuracy(*adult[weight])) == 10.0
 
 
+def test_a_weight_that_a_method_would_ignore_is_refused_on_the_command_line(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["sweep.py", "--dataset", "adult", "--method", "ht", "--rule", "none",
+                                      "--fairness_weight", "5", "--seed", "0"])
+    monkeypatch.setattr(tracking, "start", lambda *_, **__: pytest.fail("a run was begun"))
+    with pytest.raises(SystemExit):
+        sweep.main()
+    assert "fairness_weights=(5.0,) has no effect on the method 'ht'" in capsys.readouterr().err
+
+
 def test_a_sweep_whose_service_does_not_answer_runs_and_is_logged_offline(tmp_path):
     environment = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()} | {
         "WANDB_BASE_URL": "http://127.0.0.1:9", "WANDB_API_KEY": "local-" + 40 * "0", "WANDB_DIR": str(tmp_path)}
