@@ -27,8 +27,8 @@ def path(leaf, height):
 class Reference:
     def __init__(self, kernel, bias, leaf_logits, *, fairness_weight, notion="demographic_parity",
                  constraint="node", delta=0.01, linear_slope=None, num_groups=2, decay=None,
-                 forget="rows", chance=0.0, samples_per_step=1, l2=False, learning_rate=LEARNING_RATE, update_when="always",
-                 wait_for_all_groups=False, online=True):
+                 forget="rows", chance=0.0, samples_per_step=1, l2=False, learning_rate=LEARNING_RATE,
+                 update_when="always", wait_for_all_groups=False, online=True):
         self.weights = [np.array(w, "float64") for w in (kernel, bias, leaf_logits)]
         self.first = [np.zeros_like(w) for w in self.weights]
         self.second = [np.zeros_like(w) for w in self.weights]
