@@ -4,9 +4,8 @@ import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-import yaml
-
 import sweeps
+import yaml
 
 
 class SweepServer:
