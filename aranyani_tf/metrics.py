@@ -128,7 +128,7 @@ class Prequential(keras.metrics.Metric):
     >>> metric.update_state([1, 0, 1, 0], [0, 0, 1, 1], [[.2, .8], [.9, .1], [.4, .6], [.7, .3]])
     >>> {name: round(float(value), 3) for name, value in metric.result().items()}
     {'accuracy': 1.0, 'demographic_parity': 0.0, 'soft_demographic_parity': 0.0, 'equal_opportunity': 0.0,
-     'equalized_odds': 0.0, 'recent_accuracy': 1.0, 'recent_demographic_parity': 0.001}
+     'equalized_odds': 0.0, 'recent_accuracy': 1.0, 'recent_demographic_parity': 0.0}
     """
 
     def __init__(self, num_labels=2, num_groups=2, positive_label=1, name="prequential", **kwargs):

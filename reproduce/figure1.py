@@ -1,5 +1,7 @@
 """Figure 1: a soft-routed oblique tree and a forest of three, drawn from a model that has learned Adult."""
 
+import quiet  # noqa: F401
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd

@@ -66,7 +66,8 @@ def test_a_lone_member_equals_the_single_model(settings, data):
 
 
 def check_members(settings, data, weights, seeds):
-    stream = small_stream(**data)
+    stream, forest = small_stream(**data), {"num_trees": 3, "height": 4} if "predictor" in settings else {}
+    settings = forest | settings
     grove = ar.Grove(RELEASED | settings, fairness_weights=weights, seeds=seeds)
     records = grove.fit(stream, chunk_size=128, verbose=0)
     for weight in weights:
