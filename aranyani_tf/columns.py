@@ -18,6 +18,7 @@ from aranyani_tf.rows import LARGEST
 NUMBERS, TIMES, CATEGORIES = "numbers", "times", "categories"
 ISO_TIME = r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?"
 NUMBER_FOR_PEOPLE = r"[+-]?\d{1,3}([.,]?\d{3})*([.,]\d+)?"  # 1,5 and 1.234,56 and 1,234.56
+THOUSANDS = {".": r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?", ",": r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?"}  # by decimal mark
 EXACT = 2**53  # from here on, neighbouring whole numbers share a float64
 DAY = np.timedelta64(1, "D")
 
@@ -44,9 +45,11 @@ def refuse_if_nearly_numbers(texts, where, decimal):
     for_people = texts.str.fullmatch(NUMBER_FOR_PEOPLE).to_numpy(bool)
     odd = for_people & ~texts.str.fullmatch(rf"[+-]?\d+(\{decimal}\d+)?").to_numpy(bool)
     if odd.any() and for_people.mean() > 0.5:
-        other = {".": ",", ",": "."}[decimal]
-        raise TableError(f"{where} holds numbers such as {texts[odd].iloc[0]!r}, but the decimal mark is {decimal!r}; "
-                         f"turn them into numbers, for a CSV file with decimal={other!r}, or {way_on}")
+        found, other = f"{where} holds numbers such as {texts[odd].iloc[0]!r}", {".": ",", ",": "."}[decimal]
+        if texts[odd].str.fullmatch(THOUSANDS[decimal]).all():  # another decimal mark would make 1.234 of 1,234
+            raise TableError(f"{found}; these may be thousands marks: take them out first, or {way_on}")
+        raise TableError(f"{found}, but the decimal mark is {decimal!r}; turn them into numbers, for a CSV file with "
+                         f"decimal={other!r}, or {way_on}")
     wrong = pd.to_numeric(texts, errors="coerce").isna().to_numpy()
     if len(texts) and 0 < wrong.mean() < 0.5:
         raise TableError(f"{where} holds numbers, but also {texts[wrong].iloc[0]!r}; mend it, or {way_on}. A word that "
@@ -112,10 +115,13 @@ def as_days(column):
 def as_texts(column):
     """Texts, NaN where the cell is empty. A category that is written as 3.0, since a gap made it so, is 3."""
     if isinstance(column.dtype, pd.CategoricalDtype):  # each category once, not each row
-        texts = column.cat.categories.map(written).to_numpy(object)[column.cat.codes.to_numpy()]
+        known = [*map(written, column.cat.categories), None]  # the last for an empty cell, whose code is −1
+        texts = np.array(known, object)[column.cat.codes.to_numpy()]
         texts = pd.Series(texts, index=column.index, name=column.name, dtype=str)
     elif column.dtype.kind == "f":
         texts = column.map({value: written(value) for value in column.dropna().unique()}).astype(str)
+    elif column.dtype == object:
+        texts = column.map(written, na_action="ignore").astype(str)
     else:
         texts = column.astype(str)
     empty = column.isna().to_numpy(bool) | (texts == "").to_numpy(bool, na_value=False)
@@ -124,4 +130,4 @@ def as_texts(column):
 
 def written(value):
     """A value for people to read."""
-    return str(int(value) if isinstance(value, float) and value.is_integer() else value)
+    return str(int(value) if isinstance(value, (float, np.floating)) and value.is_integer() else value)

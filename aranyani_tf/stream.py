@@ -63,7 +63,8 @@ class Stream:
             drop_group: True leaves the group's column out of the features.
             scale: False leaves numbers as they are.
             num_labels, num_groups: how many values those columns have, 2 by default. More than are there leave room
-                for some that come later; None takes what comes, and num_labels=1 is regression.
+                for some that come later; None takes what comes, and num_labels=1 is regression. At least two values
+                must be there already, since with one there is nothing to tell apart.
             on_empty_cells: "raise"; "skip" to leave out the rows that have one; or "fill" for the mean of the column
                 (no category, if one-hot). "raise" is about features only.
             unknown: what to do with a category in later rows that was not there at first: "ignore" it (all zeros if

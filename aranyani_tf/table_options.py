@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, fields, replace
 
-from aranyani_tf.arguments import require_choice, require_whole
+from aranyani_tf.arguments import require_choice, require_flags, require_whole
 from aranyani_tf.errors import ArgumentError
 
 ON_EMPTY_CELLS = ("raise", "skip", "fill")
@@ -41,12 +41,13 @@ class TableOptions:
         for name in given:
             if name not in known:
                 raise ArgumentError(f"no option {name!r} for a table; there are: {', '.join(known)}")
-        lists = {name: names(given[name]) for name in ("exclude", "categorical", "empty") if name in given}
+        lists = {name: names(name, given[name]) for name in ("exclude", "categorical", "empty") if name in given}
         return cls(str(label), str(group), **{**given, **lists})
 
     def __post_init__(self):
         require_choice("on_empty_cells", self.on_empty_cells, ON_EMPTY_CELLS)
         require_choice("decimal", self.decimal, (".", ","))
+        require_flags(drop_group=self.drop_group, scale=self.scale)
         for name, low in (("num_labels", 1), ("num_groups", 2)):
             if getattr(self, name) is not None:
                 require_whole(name, getattr(self, name), low)
@@ -57,10 +58,13 @@ class TableOptions:
         """These options, with those that are not None in place of their own."""
         given = {name: value for name, value in given.items() if value is not None}
         if "empty" in given:
-            given["empty"] = names(given["empty"])
+            given["empty"] = names("empty", given["empty"])
         return replace(self, **given)
 
 
-def names(given):
+def names(option, given):
     """One name or several, as texts."""
-    return (given,) if isinstance(given, str) else tuple(map(str, given))
+    try:
+        return (given,) if isinstance(given, str) else tuple(map(str, given))
+    except TypeError:
+        raise ArgumentError(f"{option} must be a name or a list of names, got {given!r}") from None

@@ -67,7 +67,7 @@ class Table:
 
         require_file(path)
         with readable(path, "CSV file in UTF-8"):  # pandas would call a second `y` y.1, and make a feature of it
-            header = pd.read_csv(path, header=None, nrows=1, dtype=str, **settings).iloc[0]
+            header = pd.read_csv(path, header=None, nrows=1, dtype=str, **(settings | {"na_values": [""]})).iloc[0]
         refuse_twice(list(header.dropna()), str(path))
         return cls(str(path), read, options.decimal)
 
@@ -132,6 +132,7 @@ class Table:
 
 
 def refuse_twice(names, source):
+    names = [name.strip() for name in names]  # "y " beside "y" would be the label as a feature
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise TableError(f"{source} has more than one column {', '.join(map(repr, twice))}")

@@ -107,12 +107,13 @@ class TableForm:
                 "groups": np.empty(num_rows, "int32")}
         start, empty, unknown = 0, Counter(), {}
         for piece in with_progress(self.pieces(table, options), f"reading {table.source}", num_rows):
-            here = slice(start, start + len(piece))
+            here = slice(start, start := start + len(piece))
+            require_unchanged(table, start <= num_rows)
             rows["features"][here] = after.encoder.encode(piece, unknown)
             rows["labels"][here] = piece[options.label] if self.labels is None else after.labels.encode(piece)
             rows["groups"][here] = after.groups.encode(piece)
             empty.update(piece.isna().sum().to_dict())
-            start += len(piece)
+        require_unchanged(table, start == num_rows)
         warn_of_unknown(unknown, table, stacklevel=5)
         self.encoder, self.labels, self.groups = after.encoder, after.labels, after.groups
         return rows | {"feature_names": self.encoder.feature_names, "group_names": self.groups.names,
@@ -141,6 +142,12 @@ def require_rows(table, num_rows):
         warnings.warn(f"left out {table.num_skipped:,} rows of {table.source} with an empty cell; {num_rows:,} remain",
                       stacklevel=4)
     return num_rows
+
+
+def require_unchanged(table, is_so):
+    """Raises unless the second pass finds the rows of the first: the others would be whatever was in memory."""
+    if not is_so:
+        raise TableError(f"{table.source} changed while it was read; try again")
 
 
 def warn_of_unknown(unknown, table, stacklevel):
