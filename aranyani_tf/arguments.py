@@ -18,8 +18,11 @@ def require_whole(name, value, low, high=None):
 def require_number(name, value, low, high=None, *, above=False, below=False, dtype="float32"):
     """Raises unless `value` is a finite number from `low` to `high`, of which the ends may be left out."""
     real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-    with np.errstate(over="ignore"):  # a number that is finite here may not be so in the model
-        finite = real and np.isfinite(np.dtype(dtype).type(value))
+    try:
+        with np.errstate(over="ignore"):  # a number that is finite here may not be so in the model
+            finite = real and np.isfinite(np.dtype(dtype).type(value))
+    except OverflowError:  # a whole number past every float
+        finite = False
     if not (finite and (value > low if above else value >= low)
             and (high is None or (value < high if below else value <= high))):
         wanted = f"{'above' if above else 'of at least'} {low}"

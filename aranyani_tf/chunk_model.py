@@ -7,8 +7,7 @@ put back. The subclass has `learn_rows`, which walks the samples.
 import tensorflow as tf
 
 from aranyani_tf.keras_metrics import fitting
-from aranyani_tf.learners import is_labelled, losses
-from aranyani_tf.metrics import is_informative
+from aranyani_tf.learners import is_informative, is_labelled, losses
 from aranyani_tf.shared_model import SharedModel, prefixed
 from aranyani_tf.step import missing_label
 
@@ -17,16 +16,18 @@ class ChunkModel(SharedModel):
     """Base class of `OnlineModel`: the compiled side of learning, and what of it is saved."""
 
     def make_train_function(self, force=False):
+        """As Keras's, but rows are waited for outside the lock: whoever brings them may save or predict meanwhile."""
         if self.train_function is not None and not force:
             return
-        super().make_train_function(force)
-        compiled = self.train_function
+        step = self.train_step if self.run_eagerly else tf.function(
+            self.train_step, jit_compile=bool(self.jit_compile), autograph=False)
 
-        def move_between_saves(iterator):
+        def take_then_move(iterator):
+            data = next(iterator)
             with self.state:
-                return compiled(iterator)
+                return step(data)
 
-        self.train_function = move_between_saves
+        self.train_function = take_then_move
 
     def train_step(self, data):
         inputs, labels = data
@@ -52,8 +53,10 @@ class ChunkModel(SharedModel):
         progress = self.progress
         before = [tf.identity(variable.value) for variable in self.moving()]
         outputs = self.learn_rows(features, labels, groups, num_rows)
-        good = ~progress.diverged & tf.reduce_all(tf.math.is_finite(outputs)) & tf.reduce_all(
-            [tf.reduce_all(tf.math.is_finite(variable.value)) for variable in self.learner.variables])
+        # The optimizer's too: an infinite velocity would stop a weight for good, without a word.
+        finite = [tf.reduce_all(tf.math.is_finite(variable.value)) for variable in self.moving()
+                  if tf.as_dtype(variable.dtype).is_floating]
+        good = ~progress.diverged & tf.reduce_all(tf.math.is_finite(outputs)) & tf.reduce_all(finite)
         progress.diverged.assign(~good)
         for variable, old in zip(self.moving(), before, strict=True):
             variable.assign(tf.where(good, variable.value, old))
@@ -67,7 +70,7 @@ class ChunkModel(SharedModel):
         """Every variable that learning moves."""
         scale = [] if self.target_scale is None else self.target_scale.weights
         return [*self.learner.variables, *self.learner.state, *self.optimizer.variables, *self.statistics.weights,
-                *(self.forest.weights if self.forest is not None else ()), *scale]
+                *(self.forest.weights if self.forest is not None else ()), *scale, *self.fairness_penalty.variables]
 
     def score(self, labels, groups, outputs):
         """Adds rows to the prequential metrics, and to any metric given to `compile`."""
@@ -82,9 +85,11 @@ class ChunkModel(SharedModel):
         return [fitting(metric, self.num_labels, self.positive_label) for metric in metrics or []]
 
     def sealed(self):
-        """What the parts of a file can be compared by."""
-        optimizer = {"optimizer_iterations": self.optimizer.iterations.numpy()} if self.compiled else {}
-        return {"cell_count": self.statistics.cell_count.numpy(), **optimizer}
+        """What the parts of a file can be compared by; of an optimizer only with one of the same kind."""
+        found = {"cell_count": self.statistics.count_in_file}
+        if self.compiled:
+            found[f"iterations_of_{len(self.optimizer.variables)}"] = self.optimizer.iterations.numpy()
+        return found
 
     def further_state(self):
         """What a file keeps beside the weights: the metrics so far, and where random numbers go on."""
@@ -92,6 +97,8 @@ class ChunkModel(SharedModel):
             f"random_{index}": variable.numpy() for index, variable in enumerate(self.random_state())}
 
     def take_further_state(self, values):
+        if not self.built:
+            return
         self.progress.load({name.removeprefix("progress_"): value for name, value in values.items()})
         for index, variable in enumerate(self.random_state()):
             if f"random_{index}" in values:

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from aranyani_tf.arguments import require_whole
 from aranyani_tf.errors import RowError
-from aranyani_tf.rows import as_rows, is_missing, require_no_signs
+from aranyani_tf.rows import as_rows, is_missing
 
 SMALL = 2**30  # bytes of features that `Feed` copies as a whole
 
@@ -123,8 +123,7 @@ class Feed:
         self.num_rows = None
         self.all_good = False  # known to be so
         if chunks.arrays is not None:
-            if rules.num_labels > 1:
-                require_no_signs(chunks.arrays[1])
+            rules.require_no_signs(chunks.arrays[1])
             self.num_rows = sum(len(labels) for _, labels, _ in self.good_pieces(tell=False))
             self.all_good = self.num_rows == chunks.num_rows
 
@@ -133,7 +132,9 @@ class Feed:
         start, num_good, first = 0, 0, None
         for piece in self.chunks.pieces():
             piece = self.rules.convert(*piece)
-            bad, problem = self.rules.problems(*piece)
+            bad, problem = self.rules.problems(*piece, whole=self.chunks.arrays and self.chunks.arrays[1:])
+            if self.chunks.arrays is None:
+                self.rules.require_no_signs(piece[1])
             if problem:
                 sentence = f"row {start + problem[0]:,}: {problem[1]}"
                 used = f" (the first {self.num_given:,} rows have been used)" if self.num_given else ""

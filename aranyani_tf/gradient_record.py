@@ -15,6 +15,7 @@ class GradientRecord:
     def __init__(self, weight_names=(), dtype="float32"):
         self.names, self.dtype = norm_names(weight_names), dtype
         self.rows, self.steps = [], []  # norms, and the number of samples seen after each step
+        self.num_samples = 0
         self.buffers = {}  # steps of a chunk → their norms; how many samples they are of, and how many share a step
         self.current = None  # the buffer of the chunk under way
 
@@ -34,7 +35,8 @@ class GradientRecord:
         buffer, used = self.current
         ends = step_ends(*map(int, used.numpy()))
         self.rows.append(buffer.numpy()[: len(ends)])
-        self.steps.append((self.steps[-1][-1] if self.steps else 0) + ends)
+        self.steps.append(self.num_samples + ends)
+        self.num_samples += int(used.numpy()[0])
 
     def frame(self):
         """One row a step: `step`, how many samples were seen after it, then the norm of each gradient."""

@@ -12,7 +12,7 @@ from aranyani_tf.arguments import require_fairness_weight, require_number, requi
 from aranyani_tf.chunks import Chunks
 from aranyani_tf.errors import ArgumentError, DivergedError, RowError
 from aranyani_tf.gradient_record import norm_frame, norm_names, step_ends
-from aranyani_tf.metrics import told_small_groups
+from aranyani_tf.metrics import told_signs, told_small_groups
 from aranyani_tf.model import Aranyani
 from aranyani_tf.records import StreamRecord
 from aranyani_tf.replicas import Adam, ReplicaLoop
@@ -137,9 +137,12 @@ class Grove:
             told = ", ".join(f"λ={weight:g} with seed {seed}" for weight, seed in self.diverged[:5])
             warnings.warn(f"{len(self.diverged)} of {len(self.members)} members have diverged ({told}): their records "
                           "are NaN from there on", stacklevel=2)
-        sentence = told_small_groups(record.between(0, len(rows[0]))["counts"][0]) if template.num_labels > 1 else None
-        if sentence:
-            warnings.warn(sentence, stacklevel=2)
+        if template.num_labels > 1:
+            counts = record.between(0, len(rows[0]))["counts"]  # (model, …)
+            known = counts[np.isfinite(counts).all(axis=(1, 2, 3))]
+            told = [tell(each) for each in known[:1] for tell in (told_small_groups, told_signs)]
+            for sentence in filter(None, told):
+                warnings.warn(sentence, stacklevel=2)
         return pd.concat(records, ignore_index=True)
 
     def groups(self, template):
@@ -153,7 +156,10 @@ class Grove:
             yield members, members + members[:1] * (at_once - len(members))
 
     def model(self, fairness_weight, seed):
-        """A trained member as an `Aranyani` of its own, optimizer included: its stream can go on."""
+        """A trained member as an `Aranyani` of its own, optimizer included: its stream can go on.
+
+        Its metrics so far (`so_far`) begin here; those of the Grove are in the records.
+        """
         member = (float(fairness_weight), seed)
         if member not in self.trained:
             raise ArgumentError(f"no trained member with fairness_weight {fairness_weight} and seed {seed}; "

@@ -10,6 +10,8 @@ BINARY = (
     keras.metrics.PrecisionAtRecall, keras.metrics.RecallAtPrecision, keras.metrics.BinaryAccuracy,
     keras.metrics.BinaryCrossentropy, keras.metrics.Hinge, keras.metrics.BinaryIoU)
 
+NEED_ARGUMENTS = BINARY[7:11]
+
 
 @keras.saving.register_keras_serializable("aranyani_tf")
 class OfLabel(keras.metrics.Metric):
@@ -49,7 +51,8 @@ class OfLabel(keras.metrics.Metric):
 
 def fitting(metric, num_labels, positive_label):
     """The metric as a model with so many labels can feed it: binary ones look at the positive label alone."""
-    if isinstance(metric, str):
-        found = getattr(keras.metrics, metric, None) or getattr(keras.metrics, metric.upper(), None)
-        metric = found() if isinstance(found, type) and issubclass(found, BINARY) else metric
+    if isinstance(metric, str):  # "Precision", "precision", "binary_accuracy" and the like
+        plain = metric.replace("_", "").lower()
+        kinds = [kind for kind in BINARY if kind.__name__.lower() == plain and kind not in NEED_ARGUMENTS]
+        metric = kinds[0]() if kinds else metric
     return OfLabel(metric, positive_label) if num_labels == 2 and isinstance(metric, BINARY) else metric

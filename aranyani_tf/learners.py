@@ -22,6 +22,11 @@ def is_labelled(labels):
     return tf.math.is_finite(labels) if labels.dtype.is_floating else labels >= 0
 
 
+def is_informative(labels, groups):
+    """Rows with a label or a group; the others teach nothing, are not counted, and make nothing forget."""
+    return is_labelled(labels) | (groups >= 0)
+
+
 def losses(outputs, labels):
     """Cross-entropy, or squared error for one output: (batch, label), (batch,) → (batch,).
 

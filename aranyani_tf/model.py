@@ -15,8 +15,8 @@ from aranyani_tf.gradient_record import GradientRecord
 from aranyani_tf.keras_learner import KerasLearner, output_width
 from aranyani_tf.learners import ForestLearner
 from aranyani_tf.loop import TrainingLoop
-from aranyani_tf.metrics import Latest, Mean
 from aranyani_tf.online import OnlineModel
+from aranyani_tf.prequential import Latest, Mean
 from aranyani_tf.progress import Progress, prequential_metric
 from aranyani_tf.rows import require_width
 from aranyani_tf.settings import FOREST, require_settings, with_training
@@ -106,7 +106,7 @@ class Aranyani(OnlineModel):
         self.samples_per_step, self.online = samples_per_step, online
         self.update_when, self.wait_for_all_groups = update_when, wait_for_all_groups
         self.decay, self.forget, self.chance = decay, forget, chance
-        self.record_gradients, self.on_bad_rows, self.warned = record_gradients, on_bad_rows, False
+        self.record_gradients, self.on_bad_rows = record_gradients, on_bad_rows
         self.forest = None if predictor is not None else ObliqueForest(
             num_trees, height, num_labels, activation, routing, seed, name="forest",
             dtype=self.dtype_policy)
@@ -252,6 +252,8 @@ class Aranyani(OnlineModel):
         # What files of the first version do not say: their targets were not scaled, and a predictor had a forest's
         # settings beside it.
         config = {"scale_target": False, **config} | parts
+        if not config.get("online", True):
+            config["decay"] = None  # which had no effect
         return cls(**(config | (FOREST if parts["predictor"] is not None else {})))
 
     def get_build_config(self):

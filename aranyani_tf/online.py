@@ -14,7 +14,6 @@ import tensorflow as tf
 from aranyani_tf.chunk_model import ChunkModel
 from aranyani_tf.chunks import Chunks, Feed, pad
 from aranyani_tf.errors import ArgumentError, DivergedError, RowError
-from aranyani_tf.metrics import told_small_groups
 from aranyani_tf.progress import FitProgress
 from aranyani_tf.rows import RowRules, is_bad_feature
 from aranyani_tf.settings import require_probabilities
@@ -48,14 +47,14 @@ class OnlineModel(ChunkModel):
             value = kwargs.pop(name, None)
             if value is not None and not (np.isscalar(value) and not value):
                 raise ArgumentError(f"{name} has no meaning for a stream, which is learned in its order")
-        if not self.compiled:
-            self.compile()
+        self.make_sure_it_is_compiled()
         chunks = Chunks.of(x, y, size=batch_size)
         if chunks.only_once and kwargs.get("epochs", 1) > 1:
             raise ArgumentError(f"an iterator gives its rows once; for epochs={kwargs['epochs']} pass arrays, a "
                                 "Stream or a dataset")
         feed = self.feed(chunks, on_bad_rows)
-        self.check_probabilities(chunks.first_rows())
+        if not self.checked_probabilities:  # or else a source that gives its rows once would lose some
+            self.check_probabilities(chunks.first_rows())
         if self.record_gradients:
             self.gradient_record.prepare(feed.size // self.samples_per_step)
             if self.functions.size != feed.size:  # a compiled function writes to the buffer of its own size
@@ -72,20 +71,24 @@ class OnlineModel(ChunkModel):
         history = self.with_clear_errors(
             feed, lambda: super(OnlineModel, self).fit(
                 feed.dataset(), shuffle=False, callbacks=callbacks, **kwargs))
-        self.warn_of_small_groups()
+        self.warn(at_once=True)
         return history
 
-    def after_chunk(self, chunk=None):
+    def after_chunk(self, told="this chunk"):
         """Looks after a chunk whether it went well, and keeps its norms."""
         if self.progress.diverged.numpy():
             self.progress.diverged.assign(False)
-            told = "" if chunk is None else f" in chunk {chunk:,}"
             raise DivergedError(
-                f"the model has diverged{told}: its answers or weights are no longer numbers. It was left as it was "
-                f"before these rows. Try a smaller learning rate (now {float(self.optimizer.learning_rate):g}) or "
+                f"the model has diverged in {told}: its answers or weights are no longer numbers. It was left as it "
+                f"was before. Try a smaller learning rate (now {float(self.optimizer.learning_rate):g}) or "
                 f"fairness_weight (now {self.fairness_weight:g}), and features of a moderate size")
         if self.record_gradients:
             self.gradient_record.keep()
+
+    def warn(self, at_once):
+        """Tells what the metrics so far show about the stream; in calls of a few rows only now and then."""
+        for sentence in self.progress.sentences(at_once):
+            warnings.warn(sentence, stacklevel=4)
 
     def restored(self):
         """A backup from the middle of an epoch was restored: what it has learned is passed over as missing rows."""
@@ -96,8 +99,7 @@ class OnlineModel(ChunkModel):
     def evaluate(self, x=None, y=None, batch_size=None, *, on_bad_rows=None, **kwargs):
         """The metrics on rows that are not learned from; x and y as in `fit`. `so_far` is not touched."""
         feed = self.feed(Chunks.of(x, y, size=batch_size), on_bad_rows)
-        if not self.compiled:
-            self.compile()
+        self.make_sure_it_is_compiled()
         return self.with_clear_errors(
             feed, lambda: super(OnlineModel, self).evaluate(feed.dataset(), **kwargs))
 
@@ -119,7 +121,8 @@ class OnlineModel(ChunkModel):
     def rules(self, chunks, on_bad_rows):
         """What rows have to be, and what is done about bad ones."""
         return RowRules(self.num_features if self.built else chunks.num_features, self.num_labels, self.num_groups,
-                        self.compute_dtype, chunks.feature_names, on_bad_rows or self.on_bad_rows)
+                        self.compute_dtype, chunks.feature_names, on_bad_rows or self.on_bad_rows,
+                        self.progress.has_seen_label_0())
 
     def with_clear_errors(self, feed, run):
         """Runs, and raises what went wrong in the feed as it is, not as tf.data wraps it."""
@@ -157,13 +160,13 @@ class OnlineModel(ChunkModel):
             warnings.warn(f"skipped {bad.sum():,} of {len(bad):,} rows; the first: {sentence}", stacklevel=3)
         outputs = np.full((len(bad), self.num_labels), np.nan, self.compute_dtype)
         with self.state:
-            if not self.compiled:
-                self.compile()
+            self.make_sure_it_is_compiled()
             self.build_for(rules.num_features)
             if not bad.all():
                 rows = rules.good_rows(bad, *rows)
                 self.check_probabilities(rows[0])
                 outputs[~bad] = self.learn_arrays(*rows)
+        self.warn(at_once=False)
         return outputs
 
     def so_far(self):
@@ -176,24 +179,16 @@ class OnlineModel(ChunkModel):
         >>> model.so_far()["rows"]
         100
         """
-        return self.progress.results()
+        with self.state:
+            return self.progress.results()
 
     def check_probabilities(self, features):
         """Asks a predictor once, with real rows, whether it gives probabilities."""
-        if not self.checked_probabilities:
-            features = np.asarray(features[:64], self.compute_dtype)
-            usable = features[~is_bad_feature(features)]
-            if len(usable):
-                require_probabilities(self(usable))
-                self.checked_probabilities = True
-
-    def warn_of_small_groups(self):
-        """Says once which groups are too small for their gap to be told from chance."""
-        if self.num_labels > 1 and not self.warned:
-            sentence = told_small_groups(self.progress.prequential.counts.numpy())
-            self.warned = sentence is not None
-            if sentence:
-                warnings.warn(sentence, stacklevel=4)
+        features = np.asarray(features[:64], self.compute_dtype)
+        usable = features[~is_bad_feature(features)]
+        if not self.checked_probabilities and len(usable):
+            require_probabilities(self(usable))
+            self.checked_probabilities = True
 
     def learn_arrays(self, *rows):
         """Learns from rows that were checked; returns the predictions (n, label)."""
@@ -202,7 +197,7 @@ class OnlineModel(ChunkModel):
         num_rows, k = len(rows[0]), self.samples_per_step
         size = next((s for s in SIZES if s >= num_rows), SIZES[-1])
         size = -(-size // k) * k
-        outputs = []
+        outputs, norms_under_way = [], self.gradient_record.current
         try:
             for start in range(0, num_rows, size):
                 piece = tuple(array[start : start + size] for array in rows)
@@ -210,10 +205,11 @@ class OnlineModel(ChunkModel):
                 if self.record_gradients:
                     self.gradient_record.prepare(size // k)
                 predicted = self.learn_function()(*map(tf.constant, pad(piece, size)), tf.constant(count))
-                self.after_chunk()
+                self.after_chunk(f"the rows from {start:,} to {start + count - 1:,}, of those that could be used")
                 outputs.append(predicted.numpy()[:count])
         finally:
             self.set_all_known(under_way)
+            self.gradient_record.current = norms_under_way or self.gradient_record.current
         return np.concatenate(outputs)
 
     def learn_function(self):

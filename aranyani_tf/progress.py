@@ -7,7 +7,9 @@ call, and are saved with the model. They are no Keras weights, so that copying w
 import keras
 import tensorflow as tf
 
-from aranyani_tf.metrics import Mean, Prequential, RegressionPrequential, is_informative
+from aranyani_tf.learners import is_informative
+from aranyani_tf.metrics import FEW, told_signs, told_small_groups
+from aranyani_tf.prequential import Mean, Prequential, RegressionPrequential
 
 
 def prequential_metric(num_labels, num_groups, positive_label):
@@ -33,6 +35,8 @@ class Progress:
         self.diverged = tf.Variable(False, trainable=False)
         self.saved = {f"{part.name}_{index}": variable for part in (self.prequential, self.task_loss)
                       for index, variable in enumerate(part.variables)}
+        self.is_classifier, self.knows_label_0 = num_labels > 1, False
+        self.next_look, self.told = 10 * FEW, set()
         self.saved |= {"num_rows": self.num_rows, "epoch_rows": self.epoch_rows}
 
     def add(self, labels, groups, outputs, losses, known):
@@ -45,6 +49,24 @@ class Progress:
         """The metrics so far as plain numbers; NaN for those that cannot be known yet."""
         found = {"rows": int(self.num_rows.numpy()), "task_loss": float(self.task_loss.result())}
         return found | {name: float(value) for name, value in self.prequential.result().items()}
+
+    def has_seen_label_0(self):
+        """Whether rows with label 0 were learned from; a regression has no such label."""
+        if not self.knows_label_0 and self.is_classifier:
+            self.knows_label_0 = bool(self.prequential.counts.numpy()[0].any())
+        return self.knows_label_0
+
+    def sentences(self, at_once):
+        """What users should know of their stream, each sentence once; looked for at once, or ever more seldom."""
+        num_rows = int(self.num_rows.numpy())
+        if not self.is_classifier or not (at_once or num_rows >= self.next_look):
+            return []
+        self.next_look = max(2 * num_rows, self.next_look)
+        counts = self.prequential.counts.numpy()
+        found = {"groups": told_small_groups(counts), "labels": told_signs(counts)}
+        new = {name: sentence for name, sentence in found.items() if sentence and name not in self.told}
+        self.told |= set(new)
+        return list(new.values())
 
     def store(self):
         return {name: variable.numpy() for name, variable in self.saved.items()}
@@ -60,7 +82,7 @@ class FitProgress(keras.callbacks.Callback):
     """Follows `fit` from chunk to chunk: rows that a restored model knows already, norms, divergence.
 
     Args:
-        after_chunk: called with the number of the chunk.
+        after_chunk: called with what to call the chunk.
         on_restored: called if a backup was restored in the middle of an epoch.
     """
 
@@ -77,7 +99,7 @@ class FitProgress(keras.callbacks.Callback):
             self.on_restored()
 
     def on_train_batch_end(self, batch, logs=None):
-        self.after_chunk(batch)
+        self.after_chunk(f"chunk {batch:,}")
 
     def on_epoch_end(self, epoch, logs=None):
         self.progress.epoch_rows.assign(0)

@@ -5,6 +5,8 @@ are kept per segment, so everything that is reported is a sum of segments, and m
 with the stream.
 """
 
+import warnings
+
 import numpy as np
 import pandas as pd
 
@@ -161,7 +163,9 @@ class StreamRecord:
             columns = {"model": np.arange(self.num_models), "step": step}
             columns |= {name: found.pop(name) for name in headline}
             columns |= {f"late_{name}": late.get(name, np.nan) for name in headline}
-            columns["window_demographic_parity"] = mean_of_known(gaps[:complete]) if complete else np.nan
+            windows = mean_of_known(gaps[:complete]) if complete else np.nan
+            # Where the gap of all rows is not known, the model has diverged, or never met two groups.
+            columns["window_demographic_parity"] = np.where(np.isnan(columns["demographic_parity"]), np.nan, windows)
             frames.append(pd.DataFrame(columns | found | (self.examined[index] if self.examined else {})))
         return pd.concat(frames).sort_values(["model", "step"]).reset_index(drop=True)
 
@@ -190,17 +194,21 @@ def learn_stream(learner, stream, *, checkpoints=None, chunk_size=1024, on_chunk
     num_labels = getattr(learner, "num_labels", stream.num_labels)
     num_groups = getattr(learner, "num_groups", stream.num_groups)
     rules = RowRules(stream.num_features, num_labels, num_groups, feature_names=stream.feature_names,
+                     dtype=getattr(learner, "compute_dtype", stream.features.dtype.name),
                      on_bad_rows=getattr(learner, "on_bad_rows", "raise"))
     record = StreamRecord(len(stream), num_labels=num_labels, num_groups=num_groups, checkpoints=checkpoints,
                           positive_label=getattr(learner, "positive_label", 1))
     samples_per_step = getattr(learner, "samples_per_step", 1)
     chunk_size = max(chunk_size // samples_per_step, 1) * samples_per_step  # whole steps
+    skipped, first = 0, None
     for start in range(0, len(stream), chunk_size):
         piece = stream[start : start + chunk_size]
         rows = rules.convert(piece.features, piece.labels, piece.groups)
         bad, problem = rules.problems(*rows)  # before the learner sees any of them
         if problem:
-            rules.complain(f"row {start + problem[0]:,}: {problem[1]}")
+            first = first or f"row {start + problem[0]:,}: {problem[1]}"
+            rules.complain(first)
+            skipped += bad.sum()
         outputs = np.zeros((len(bad), num_labels))
         labels = np.full(len(bad), np.nan if num_labels == 1 else -1)
         groups = np.full(len(bad), -1)
@@ -214,4 +222,6 @@ def learn_stream(learner, stream, *, checkpoints=None, chunk_size=1024, on_chunk
         record.add(labels if num_labels == 1 else labels.astype(np.int32), groups.astype(np.int32), outputs[:, None])
         if on_chunk:
             on_chunk(len(piece))
+    if skipped:
+        warnings.warn(f"skipped {skipped:,} of {len(stream):,} rows; the first: {first}", stacklevel=2)
     return record.frame().drop(columns="model")

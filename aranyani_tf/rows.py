@@ -13,7 +13,7 @@ from aranyani_tf.errors import RowError
 LARGEST = 1e18  # of a number: its square must fit into the float32 in which the model computes
 ON_BAD_ROWS = ("raise", "skip")
 SIZE = f"finite, and less than {LARGEST:.0e} in size"
-FEW = 20  # labels from which nothing is concluded
+FEW = 20  # positive labels below which nothing is concluded
 ANY_GROUP = 2**31 - 1  # groups of a learner that does not look at them
 
 
@@ -78,6 +78,7 @@ class RowRules:
     dtype: str = "float32"
     feature_names: tuple | None = None
     on_bad_rows: str = "raise"  # or "skip"
+    knows_label_0: bool = False  # from rows before: then −1 does mean missing
 
     def __post_init__(self):
         require_choice("on_bad_rows", self.on_bad_rows, ON_BAD_ROWS)
@@ -89,8 +90,11 @@ class RowRules:
         with np.errstate(over="ignore"):  # what overflows is infinite, and is named as such
             return features.astype(self.dtype, copy=False), labels, groups
 
-    def problems(self, features, labels, groups):
-        """A mask of bad rows, and (row, sentence) about the first of them, or None."""
+    def problems(self, features, labels, groups, whole=None):
+        """A mask of bad rows, and (row, sentence) about the first of them, or None.
+
+        `whole` are the labels and groups of the whole stream, where they are known: the advice looks at them.
+        """
         bad_feature = is_bad_feature(features)
         bad_label = np.abs(labels) >= LARGEST if self.num_labels == 1 else is_no_code(labels, self.num_labels)
         bad_group = is_no_code(groups, self.num_groups)
@@ -102,9 +106,10 @@ class RowRules:
             return bad, (row, told_feature(features[row], self.feature_names))
         if bad_label[row] and self.num_labels == 1:
             return bad, (row, f"label is {labels[row]}, must be {SIZE}")
-        name, column, count = (("label", labels, self.num_labels) if bad_label[row] else
-                               ("group", groups, self.num_groups))
-        return bad, (row, f"{name} is {column[row]}, must be {codes(count)}{way_out(name, column, count)}")
+        all_labels, all_groups = whole or (labels, groups)
+        name, value, column, count = (("label", labels[row], all_labels, self.num_labels) if bad_label[row] else
+                                      ("group", groups[row], all_groups, self.num_groups))
+        return bad, (row, f"{name} is {value}, must be {codes(count)}{way_out(name, column, count)}")
 
     def checked(self, features, labels, groups):
         """(converted rows, mask of bad ones, sentence about the first); raises unless they are to be skipped."""
@@ -113,45 +118,10 @@ class RowRules:
         sentence = f"row {problem[0]:,}: {problem[1]}" if problem else None
         if problem:
             self.complain(sentence)
-        if self.num_labels > 1:
-            require_no_signs(rows[1])
+        self.require_no_signs(rows[1])
         return rows, bad, sentence
 
-    def complain(self, sentence):
-        """Raises, unless bad rows are to be skipped."""
-        if self.on_bad_rows == "raise":
-            raise RowError(f"{sentence}. Mend the row, or pass on_bad_rows='skip'")
-
-    def good_rows(self, bad, features, labels, groups):
-        """The rows that are not bad, with the types that the training loop takes."""
-        good = ~bad if bad.any() else slice(None)
-        label_type = self.dtype if self.num_labels == 1 else np.int32
-        return (features[good], labels[good].astype(label_type, copy=False),
-                groups[good].astype(np.int32, copy=False))
-
-
-def is_missing(labels, num_labels):
-    """Where a label is missing: −1, or NaN in regression."""
-    return np.isnan(labels) if num_labels == 1 else labels < 0
-
-
-def require_width(shape, num_features):
-    """Raises unless rows of this shape are as wide as the model; a width that is not known yet passes."""
-    if len(shape) != 2:
-        raise RowError(f"features must be (rows, features), got shape {tuple(shape)}; one row is x[None]")
-    if shape[-1] not in (None, num_features):
-        raise RowError(f"the model takes {num_features} features, the rows have {shape[-1]}")
-
-
-def require_no_signs(labels):
-    """Raises if labels look like −1 and 1: −1 means missing, so that only the positive ones would be learned."""
-    known = labels[~np.isnan(labels)] if labels.dtype.kind == "f" else labels
-    if len(known) >= FEW and set(np.unique(known).tolist()) == {-1, 1}:
-        raise RowError("the labels are −1 and 1 and none is 0, but −1 stands for a missing label: use 0 and 1, "
-                       "labels = (labels + 1) // 2. If only label 1 is ever known, there is nothing to tell apart")
-
-
-def is_bad_feature(features):
+    def is_bad_feature(features):
     return ~(np.abs(features) < LARGEST).all(axis=1)
 
 

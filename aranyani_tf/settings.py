@@ -10,7 +10,7 @@ from aranyani_tf.rows import ON_BAD_ROWS
 
 FOREST = {"num_trees": 3, "height": 4, "activation": "sigmoid", "routing": "levels"}  # of no use to a predictor
 KERAS = {"name", "dtype", "trainable", "autocast"}  # what keras.Model takes
-SCALE = 1e-3  # how far the sum of probabilities may be from 1
+TOLERANCE = 1e-3  # how far the sum of probabilities may be from 1
 
 
 def require_settings(*, num_labels, num_groups, samples_per_step, online, update_when, wait_for_all_groups, decay,
@@ -57,7 +57,8 @@ def require_settings(*, num_labels, num_groups, samples_per_step, online, update
 def require_probabilities(answers):
     """Raises unless every row of (row, label) is a distribution over the labels."""
     answers = np.asarray(answers)
-    if not ((answers >= -SCALE) & (answers <= 1 + SCALE)).all() or (np.abs(answers.sum(axis=1) - 1) > SCALE).any():
+    inside = (answers >= -TOLERANCE) & (answers <= 1 + TOLERANCE)
+    if not inside.all() or (np.abs(answers.sum(axis=1) - 1) > TOLERANCE).any():
         raise ArgumentError("the predictor must give probabilities that sum to 1, a softmax over the labels; for the "
                             f"first row it gives {np.array2string(answers[0], precision=3)}")
 

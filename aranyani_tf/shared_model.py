@@ -1,9 +1,9 @@
 """A Keras model that threads can share, and whose files are whole.
 
 Two locks. `turn` is held by whoever learns or evaluates, for as long as that takes. `state` is held only while
-a chunk moves the variables, while they are read to be saved, and while the model is built. So a model can be
-saved in the middle of `fit`, between two chunks, and nothing in the file is older than the rest. Predictions
-take neither once the model is built.
+a chunk moves the variables, while they are read to be saved, and while the model is built. So `model.save` works
+in the middle of `fit`, between two chunks, and nothing in the file is older than the rest
+(`keras.saving.save_model` knows nothing of this). Predictions take neither once the model is built.
 """
 
 import functools
@@ -23,7 +23,7 @@ def in_turn(method):
     @functools.wraps(method)
     def wait_then_run(self, *arguments, **kwargs):
         with self.turn:
-            self.require_whole()
+            self.require_one_moment()
             return method(self, *arguments, **kwargs)
     return wait_then_run
 
@@ -46,6 +46,11 @@ class SharedModel(keras.Model):
         if not self.built:  # by a call, since Keras exports only what was called
             self(np.zeros((1, num_features), self.compute_dtype))
 
+    def make_sure_it_is_compiled(self):
+        with self.state:  # a second compilation would throw away what the first one's optimizer has learned
+            if not self.compiled:
+                self.compile()
+
     def build_from_config(self, config):
         self.build_for(config["input_shape"][-1])
 
@@ -64,8 +69,8 @@ class SharedModel(keras.Model):
             features = x
         else:
             features, bad = self.checked_features(features, on_bad_rows)
-        if not self.compiled:
-            self.compile()
+        self.require_one_moment()
+        self.make_sure_it_is_compiled()
         arguments = {"batch_size": batch_size, "verbose": verbose, "steps": steps, "callbacks": callbacks}
         if self.built and self.predict_function is not None:
             answers = super().predict(features, **arguments)
@@ -95,10 +100,10 @@ class SharedModel(keras.Model):
 
     def save(self, filepath, overwrite=True, zipped=None, **kwargs):
         """As Keras's, between two chunks of whoever learns, and whole: a kill leaves the file that was there."""
-        self.require_whole()
+        self.require_one_moment()
         save = super().save
         with self.state:
-            plain = isinstance(filepath, (str, Path)) and zipped is not False
+            plain = is_local(filepath) and zipped is not False
             if not plain or (not overwrite and Path(filepath).exists()):  # Keras asks
                 return save(filepath, overwrite=overwrite, zipped=zipped, **kwargs)
             with whole_path(filepath) as part:
@@ -106,10 +111,10 @@ class SharedModel(keras.Model):
 
     def save_weights(self, filepath, overwrite=True, **kwargs):
         """As Keras's, in the same way as `save`."""
-        self.require_whole()
+        self.require_one_moment()
         save = super().save_weights
         with self.state:
-            if kwargs or (not overwrite and Path(filepath).exists()):
+            if kwargs or not is_local(filepath) or (not overwrite and Path(filepath).exists()):
                 return save(filepath, overwrite=overwrite, **kwargs)
             with whole_path(filepath) as part:
                 save(part)
@@ -117,15 +122,16 @@ class SharedModel(keras.Model):
     def load_weights(self, filepath, **kwargs):
         with self.state:
             super().load_weights(filepath, **kwargs)
-            self.require_whole()
+            self.require_one_moment()
 
     def set_weights(self, weights):
-        self.seal = None
-        super().set_weights(weights)
+        with self.state:
+            self.seal = None
+            super().set_weights(weights)
 
     def export(self, *arguments, **kwargs):
         with self.state:
-            self.require_whole()
+            self.require_one_moment()
             return super().export(*arguments, **kwargs)
 
     def save_own_variables(self, store):
@@ -141,14 +147,20 @@ class SharedModel(keras.Model):
         self.seal = {name: value for name, value in values.items() if name.startswith("seal_")} or None
         self.take_further_state(values)
 
-    def require_whole(self):
+    def require_one_moment(self):
         """Raises if a file was loaded whose parts are of two moments; asked at the first use after loading."""
-        seal, self.seal = self.seal, None
-        for name, value in prefixed("seal_", self.sealed()).items() if seal else ():
+        seal = self.seal
+        for name, value in prefixed("seal_", self.sealed()).items() if seal and self.built else ():
             if name in seal and not np.array_equal(seal[name], value):
                 raise DamagedFileError(
                     f"the file that was loaded is damaged: its parts are of two moments ({name.removeprefix('seal_')} "
                     f"was {seal[name]} when it was saved, and is {np.asarray(value)}). Load another copy")
+        self.seal = None
+
+
+def is_local(path):
+    """Whether it is a path of this machine, and no address such as gs://bucket/model.keras, nor a file object."""
+    return isinstance(path, (str, Path)) and "://" not in str(path)
 
 
 def prefixed(prefix, values):

@@ -101,7 +101,7 @@ class CellStatistics(keras.layers.Layer):
     def __init__(self, num_cells, num_groups, constraint, keep_squares=False, **kwargs):
         super().__init__(trainable=False, **kwargs)
         self.num_cells, self.num_groups, self.constraint = num_cells, num_groups, constraint
-        self.keep_squares = keep_squares
+        self.keep_squares, self.loaded_count = keep_squares, None
 
     def build(self):
         def zeros(name, shape, dtype=None):
@@ -134,6 +134,19 @@ class CellStatistics(keras.layers.Layer):
             mean.assign(value)
         if self.keep_squares:
             self.square_mean.assign(memory.squares[0])
+
+    @property
+    def count_in_file(self):
+        """The counts as a file had them that was loaded, or as they are."""
+        return self.cell_count.numpy() if self.loaded_count is None else self.loaded_count
+
+    def save_own_variables(self, store):
+        self.loaded_count = None
+        super().save_own_variables(store)
+
+    def load_own_variables(self, store):
+        super().load_own_variables(store)
+        self.loaded_count = self.cell_count.numpy()
 
     def reset(self):
         """Forgets everything that was seen."""

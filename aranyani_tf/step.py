@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from aranyani_tf.constraints import MANY, share_out
-from aranyani_tf.learners import is_labelled
+from aranyani_tf.learners import is_informative, is_labelled
 
 
 class Outcome(NamedTuple):
@@ -93,7 +93,7 @@ class Step:
 
     def arrived(self, labels, groups):
         """(batch,), which samples make all cells forget; None if each cell forgets with its own."""
-        return None if self.forget == "rows" else is_labelled(labels) | (groups >= 0)
+        return None if self.forget == "rows" else is_informative(labels, groups)
 
     def membership(self, labels, groups, dtype):
         """(batch, cell), 1 where a sample counts for a cell."""

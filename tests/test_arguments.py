@@ -13,7 +13,7 @@ WRONG = [
     ("num_labels", 0), ("num_labels", 2.0), ("num_labels", True), ("num_labels", "2"), ("num_labels", None),
     ("num_trees", 0), ("num_trees", 1.5), ("height", 0), ("height", 11), ("height", "4"),
     ("fairness_weight", "0.1"), ("fairness_weight", -1), ("fairness_weight", np.nan), ("fairness_weight", 1e39),
-    ("fairness_weight", None), ("fairness_weight", [0.1]), ("fairness_weight", True),
+    ("fairness_weight", None), ("fairness_weight", 10**400), ("fairness_weight", [0.1]), ("fairness_weight", True),
     ("notion", "parity"), ("notion", ar.DemographicParity), ("notion", 3), ("notion", []),
     ("constraint", "root"), ("constraint", 1), ("constraint", ["node"]),
     ("penalty", ar.Huber), ("penalty", "L1"), ("penalty", 0.1), ("penalty", object()),
@@ -144,12 +144,34 @@ def test_labels_of_minus_one_and_one_are_refused_with_the_way_out():
     model = ar.Aranyani(num_trees=1, height=2)
     model.predict_then_learn(x, np.where(y == 1, 1, -1) * (np.arange(30) > 3), a)  # a 0 among them: −1 is missing
     model.predict_then_learn(x[:2], [1, -1], a[:2])  # two rows tell nothing
+    model.predict_then_learn(x, np.where(y == 1, 1, -1), a)  # the model has met label 0: −1 is missing
+
+
+def test_signs_that_come_in_pieces_are_refused_or_told():
+    random = np.random.default_rng(0)
+    x = random.normal(size=(12_000, 3)).astype("float32")
+    signs, a = 2 * random.integers(0, 2, 12_000) - 1, random.integers(0, 2, 12_000)
+    batches = [({"features": x[i : i + 100], "group": a[i : i + 100]}, signs[i : i + 100]) for i in range(0, 400, 100)]
+    with pytest.raises(ar.errors.RowError, match="−1 and 1"):
+        ar.Aranyani(num_trees=1, height=2).fit(batches, verbose=0)
+    model = ar.Aranyani(num_trees=1, height=2)
+
+    def serve():
+        for start in range(0, 12_000, 16):  # too few at a time to be sure
+            model.predict_then_learn(x[start : start + 16], signs[start : start + 16], a[start : start + 16])
+
+    with pytest.warns(UserWarning, match="none 0"):
+        serve()
 
 
 def test_more_groups_than_the_model_has_are_told_with_the_setting_to_pass():
     x, y, _ = rows()
     with pytest.raises(ar.errors.RowError, match="pass num_groups=9"):
         ar.Aranyani().fit(ar.Stream(x, y, np.arange(30) % 9), verbose=0)
+    groups = np.zeros(6000, int)
+    groups[100], groups[5000] = 2, 8  # beyond the first chunk
+    with pytest.raises(ar.errors.RowError, match=r"row 100.*pass num_groups=9"):
+        ar.Aranyani().fit(ar.Stream(np.zeros((6000, 3)), groups // 8, groups), verbose=0)
     with pytest.raises(ar.errors.RowError, match="pass num_labels=3"):
         ar.Aranyani().predict_then_learn(x, np.arange(30) % 3, y)
 
@@ -175,9 +197,14 @@ def test_learn_stream_shows_no_bad_row_to_a_learner():
             return np.full((len(x), 2), 0.5)
 
     spy = Spy()
+    spy.on_bad_rows = "raise"
     with pytest.raises(ar.errors.RowError, match="row 20"):
         ar.learn_stream(spy, ar.Stream(x, y, a))
     assert spy.seen == 0
+    spy.on_bad_rows = "skip"
+    with pytest.warns(UserWarning, match="skipped 1 of 30 rows; the first: row 20"):
+        ar.learn_stream(spy, ar.Stream(x, y, a))
+    assert spy.seen == 29
 
 
 def test_logits_are_refused_where_probabilities_are_meant():

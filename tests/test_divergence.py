@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import aranyani_tf as ar
-from aranyani_tf.metrics import Prequential, RegressionPrequential
+from aranyani_tf.prequential import Prequential, RegressionPrequential
 from aranyani_tf.records import StreamRecord
 
 SMALL = {"num_trees": 1, "height": 2, "seed": 0}
@@ -68,6 +68,35 @@ def test_a_model_that_diverges_says_so_and_keeps_the_state_before(how):
     assert model.so_far()["rows"] == 120
 
 
+def test_a_model_recovers_from_a_gradient_that_overflows():
+    """Its square would leave the optimizer infinite, and every weight still, without a word."""
+    x, y, a = rows(10)
+    a = np.arange(10) % 2
+    model = ar.Aranyani(**SMALL, penalty=ar.Huber(linear_slope=1.0))
+    model.predict_then_learn(x, y, a)
+    model.fairness_weight = 1e30
+
+    def serve():
+        for row in range(10):
+            model.predict_then_learn(x[row : row + 1], y[row : row + 1], a[row : row + 1])
+
+    with pytest.raises(ar.errors.DivergedError):
+        serve()
+    model.fairness_weight = 0.1
+    before = model.get_weights()
+    model.fit(ar.Stream(x, y, a), verbose=0)
+    assert not np.array_equal(before[0], model.get_weights()[0])
+    assert np.isfinite(model.get_metrics_result()["loss"])
+
+
+def test_of_a_long_call_it_is_told_which_rows_diverged():
+    x, y, a = rows(5000)
+    x[4500:] = 1e17
+    predictor = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1, activation="exponential")])
+    with pytest.raises(ar.errors.DivergedError, match="from 4,096 to 4,999"):
+        ar.Aranyani(num_labels=1, predictor=predictor).predict_then_learn(x, y + 0.0, a)
+
+
 def test_a_predictor_that_overflows_is_told():
     x, _, a = rows()
     predictor = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1, activation="exponential")])
@@ -81,6 +110,7 @@ def test_a_member_that_diverges_has_nan_records_and_the_others_go_on():
     grove = ar.Grove(settings, fairness_weights=[0.0, 0.1], seeds=[0], learning_rate=1e38)
     with pytest.warns(UserWarning, match="2 of 2 members have diverged"):
         records = grove.fit(stream, verbose=0)
-    assert records.groupby("fairness_weight")["accuracy"].last().isna().all()
+    last = records.groupby("fairness_weight").tail(1)
+    assert last[["accuracy", "demographic_parity", "window_demographic_parity"]].isna().all(axis=None)
     with pytest.raises(ar.errors.DivergedError):
         grove.model(0.1, 0)

@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+import time
 
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 from sklearn.metrics import precision_score, roc_auc_score
 
 import aranyani_tf as ar
@@ -48,7 +50,8 @@ def test_an_eager_run_gives_the_compiled_numbers():
 def test_auc_and_precision_are_those_of_scikit_learn(tmp_path):
     x, y, a = rows()
     model, other = ar.Aranyani(**SMALL), ar.Aranyani(**SMALL)
-    model.compile(metrics=[keras.metrics.AUC(num_thresholds=2000), "Precision", "sparse_categorical_accuracy"])
+    model.compile(metrics=[keras.metrics.AUC(num_thresholds=2000), "precision", "binary_accuracy",
+                           "sparse_categorical_accuracy"])
     history = model.fit(ar.Stream(x, y, a), verbose=0).history
     said = other.predict_then_learn(x, y, a)
     assert history["auc"][-1] == pytest.approx(roc_auc_score(y, said[:, 1]), abs=2e-3)
@@ -99,8 +102,6 @@ def test_predict_says_nan_for_a_bad_row_only_if_it_may():
 
 
 def test_predict_takes_a_stream_a_dict_and_a_dataset():
-    import tensorflow as tf
-
     x, y, a = rows(20)
     model = ar.Aranyani(**SMALL)
     model.predict_then_learn(x, y, a)
@@ -131,9 +132,35 @@ def test_norms_count_samples_as_records_do():
     assert grove.gradient_norms["step"].tolist() == [*range(10, 91, 10), 95]
 
 
-def test_many_groups_and_conditions_compile_in_seconds():
-    import time
+def test_norms_go_on_over_chunks_without_labels_and_calls_in_callbacks():
+    x, y, a = rows(120)
+    y[40:80], a[40:80] = -1, -1
+    model = ar.Aranyani(**SMALL, record_gradients=True)
 
+    class Learner(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            model.predict_then_learn(x[:2], [0, 1], [0, 1])
+
+    model.fit(ar.Stream(x, y, a).chunks(40), callbacks=[Learner()], verbose=0)
+    assert len(model.gradient_norms) == 40 + 40 + 3 * 2
+    assert model.gradient_norms["step"].is_monotonic_increasing
+
+
+def test_a_source_that_gives_its_rows_once_loses_none():
+    x, y, a = rows(120)
+    given = iter([({"features": x[i : i + 10], "group": a[i : i + 10]}, y[i : i + 10]) for i in range(0, 120, 10)])
+
+    class Live:
+        def __iter__(self):
+            yield from given
+
+    model = ar.Aranyani(**SMALL)
+    model.build((None, 3))
+    model.fit(Live(), verbose=0)
+    assert model.so_far()["rows"] == 120
+
+
+def test_many_groups_and_conditions_compile_in_seconds():
     x, y, _ = rows(50)
     for settings in ({"num_groups": 300}, {"num_groups": 10, "num_labels": 60, "notion": "equalized_odds"}):
         begin = time.process_time()

@@ -12,10 +12,10 @@ import tensorflow as tf
 import aranyani_tf as ar
 
 ORDER = ["errors", "arguments", "files", "routing", "forest", "layout", "notions", "penalties", "learners",
-         "keras_learner", "statistics", "constraints", "step", "loop", "gradient_record", "metrics", "keras_metrics",
-         "progress", "target_scale", "rows", "chunks", "preprocessing", "columns", "codes", "table_options",
-         "tables", "table_report", "tabular", "stream", "settings", "shared_model", "chunk_model", "online", "model",
-         "replicas", "records", "grove", "baselines", "tracking", "embeddings", "datasets"]
+         "keras_learner", "statistics", "constraints", "step", "loop", "gradient_record", "metrics", "prequential",
+         "keras_metrics", "progress", "target_scale", "rows", "chunks", "preprocessing", "columns", "codes",
+         "table_options", "tables", "table_report", "tabular", "stream", "settings", "shared_model", "chunk_model",
+         "online", "model", "replicas", "records", "grove", "baselines", "tracking", "embeddings", "datasets"]
 
 
 def test_a_module_imports_only_from_those_before_it():

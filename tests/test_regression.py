@@ -4,6 +4,7 @@ import keras
 import numpy as np
 import pandas as pd
 import pytest
+import tensorflow as tf
 
 import aranyani_tf as ar
 from aranyani_tf.target_scale import TargetScale
@@ -76,8 +77,6 @@ def test_a_grove_member_equals_the_single_model_in_the_target_s_unit(shuffle):
 
 
 def test_the_scale_is_saved_exported_and_cut_into_calls_without_a_trace(tmp_path):
-    import tensorflow as tf
-
     stream = wages(300)
     whole, cut = (ar.Aranyani(**SETTINGS, seed=0) for _ in range(2))
     whole.predict_then_learn(stream.features, stream.labels, stream.groups)

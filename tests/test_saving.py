@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -137,13 +138,49 @@ def test_parts_of_two_moments_are_refused(tmp_path):
         for name, content in members.items():
             mixed.writestr(name, content)
     loaded = keras.saving.load_model(tmp_path / "mixed.keras")
-    with pytest.raises(ar.errors.DamagedFileError, match="two moments"):
-        loaded.predict_then_learn(*rows(3))
+    for use in (lambda: loaded.predict_then_learn(*rows(3)), lambda: loaded.predict(rows(3)[0], verbose=0),
+                lambda: loaded.save(tmp_path / "again.keras"), lambda: loaded.predict_then_learn(*rows(3))):
+        with pytest.raises(ar.errors.DamagedFileError, match="two moments"):
+            use()
     # What is good loads, also with weights of one's own or another optimizer put in first.
     good = keras.saving.load_model(tmp_path / "early.keras")
     good.set_weights(model.get_weights())
     good.compile()
     good.predict_then_learn(*rows(3))
+    good = keras.saving.load_model(tmp_path / "early.keras")
+    good.statistics.reset()
+    good.predict_then_learn(*rows(3))
+    good.save_weights(tmp_path / "good.weights.h5")
+    other = ar.Aranyani(**SMALL)
+    other.compile(keras.optimizers.SGD(0.1))
+    other.build((None, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Keras tells that the optimizers differ
+        other.load_weights(tmp_path / "good.weights.h5")
+    other.predict_then_learn(*rows(3))
+
+
+def test_whoever_brings_the_rows_may_save_and_predict_meanwhile(tmp_path):
+    x, y, a = rows(40)
+    model = ar.Aranyani(**SMALL)
+    model.build((None, 3))
+
+    class Source:
+        def __iter__(self):
+            for index in range(3):
+                model.save(tmp_path / f"{index}.keras")
+                model.predict(x, verbose=0)
+                yield {"features": x, "group": a}, y
+
+    thread = threading.Thread(target=lambda: model.fit(Source(), batch_size=40, verbose=0), daemon=True)
+    thread.start()
+    thread.join(timeout=120)
+    assert not thread.is_alive() and model.so_far()["rows"] == 120
+
+
+def test_a_model_that_was_saved_before_it_was_built_loads(tmp_path):
+    ar.Aranyani(**SMALL).save(tmp_path / "model.keras")
+    keras.saving.load_model(tmp_path / "model.keras").predict_then_learn(*rows(5))
 
 
 def test_first_calls_that_come_together_build_one_model():
@@ -153,7 +190,7 @@ def test_first_calls_that_come_together_build_one_model():
         learn, predict = (lambda m=model: m.predict_then_learn(x, y, a)), (lambda m=model: m.predict(x, verbose=0))
         call = lambda m=model: m(x)  # noqa: E731
         assert in_threads(learn, predict, call, learn, predict, call, learn, predict) == []
-        assert model.so_far()["rows"] == 3 * 16
+        assert model.so_far()["rows"] == 3 * 16 == int(model.optimizer.iterations.numpy())
         assert np.isfinite(model.predict(x, verbose=0)).all()
 
 

@@ -27,7 +27,7 @@ class RiverLearner:
     def predict_then_learn(self, x, y, a):
         """What was said about each row before learning from it, (n, label); the group is not used."""
         x, y, a = as_rows(x, y, a)
-        (x, y, a), *_ = RowRules(x.shape[1], self.num_labels, ANY_GROUP).checked(x, y, a)
+        (x, y, a), *_ = RowRules(x.shape[1], self.num_labels, ANY_GROUP, x.dtype.name).checked(x, y, a)
         outputs = np.full((len(x), self.num_labels), 1 / self.num_labels)  # nothing seen yet
         for row, (features, label, group) in enumerate(zip(x.tolist(), y.tolist(), a.tolist(), strict=True)):
             features = dict(enumerate(features))

@@ -8,6 +8,8 @@ trains nothing. `MajorityLearner` does draw, and can do with the past alone.
 import numpy as np
 import pandas as pd
 
+from aranyani_tf.errors import ArgumentError
+
 PROBABILITIES = tuple(np.round(np.linspace(0, 1, 11), 1).tolist())
 
 
@@ -23,7 +25,7 @@ class MajorityLearner:
 
     def __init__(self, learner, probability, *, label=None, num_labels=2, seed=0):
         if not 0 <= probability <= 1:
-            raise ValueError(f"probability must lie between 0 and 1, got {probability}")
+            raise ArgumentError(f"probability must lie between 0 and 1, got {probability}")
         self.learner, self.probability, self.label = learner, probability, label
         self.counts, self.random = np.zeros(num_labels), np.random.default_rng(seed)
 
@@ -38,8 +40,6 @@ class MajorityLearner:
         return outputs
 
 
-
-
 def majority(records, stream, probabilities=PROBABILITIES):
     """Expected records of the baseline, from the last records of models that learned from `stream`.
 
@@ -52,7 +52,7 @@ def majority(records, stream, probabilities=PROBABILITIES):
         A data frame like `records` with a column `probability`.
     """
     if not (records["step"] == len(stream)).all():
-        raise ValueError(f"records must be those at the end of the stream, step {len(stream):,}")
+        raise ArgumentError(f"records must be those at the end of the stream, step {len(stream):,}")
     labels = stream.labels
     known = labels >= 0
     is_majority = labels == np.bincount(labels[known]).argmax()
