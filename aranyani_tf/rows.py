@@ -121,7 +121,40 @@ class RowRules:
         self.require_no_signs(rows[1])
         return rows, bad, sentence
 
-    def is_bad_feature(features):
+    def require_no_signs(self, labels):
+        """Raises if labels look like −1 and 1: −1 means missing, so that only the positive ones would be learned."""
+        if self.num_labels == 2 and not self.knows_label_0 and (labels == 1).sum() >= FEW and (
+                (labels == -1).any() and not (labels == 0).any()):
+            raise RowError("the labels are −1 and 1 and none is 0, but −1 stands for a missing label: use 0 and 1, "
+                           "labels = (labels + 1) // 2. If only label 1 is ever known, there is nothing to tell apart")
+
+    def complain(self, sentence):
+        """Raises, unless bad rows are to be skipped."""
+        if self.on_bad_rows == "raise":
+            raise RowError(f"{sentence}. Mend the row, or pass on_bad_rows='skip'")
+
+    def good_rows(self, bad, features, labels, groups):
+        """The rows that are not bad, with the types that the training loop takes."""
+        good = ~bad if bad.any() else slice(None)
+        label_type = self.dtype if self.num_labels == 1 else np.int32
+        return (features[good], labels[good].astype(label_type, copy=False),
+                groups[good].astype(np.int32, copy=False))
+
+
+def is_missing(labels, num_labels):
+    """Where a label is missing: −1, or NaN in regression."""
+    return np.isnan(labels) if num_labels == 1 else labels < 0
+
+
+def require_width(shape, num_features):
+    """Raises unless rows of this shape are as wide as the model; a width that is not known yet passes."""
+    if len(shape) != 2:
+        raise RowError(f"features must be (rows, features), got shape {tuple(shape)}; one row is x[None]")
+    if shape[-1] not in (None, num_features):
+        raise RowError(f"the model takes {num_features} features, the rows have {shape[-1]}")
+
+
+def is_bad_feature(features):
     return ~(np.abs(features) < LARGEST).all(axis=1)
 
 
