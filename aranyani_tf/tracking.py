@@ -92,10 +92,10 @@ class ModelRun:
             self.run = None
 
     def log(self, record):
-        """One point of every curve: what was measured at a checkpoint."""
+        """One point of every curve: what was measured at a checkpoint. NaN stays NaN: no alarm may sleep over it."""
         if self.run is None:
             return
-        values = {name: value for name, value in record.items() if name not in NOT_MEASURED and value == value}
+        values = {name: value for name, value in record.items() if name not in NOT_MEASURED}
         if "accuracy" in values and "demographic_parity" in values:
             values["fair_accuracy"] = fair_accuracy(values["accuracy"], values["demographic_parity"])
         with self.guarded():
@@ -145,8 +145,9 @@ def log_safely(name, records, pictures=(), *, seconds=30.0):
     with tempfile.TemporaryDirectory() as folder:
         csv = Path(folder) / "records.csv"
         records.to_csv(csv, index=False)
-        # The file itself, not the module of the package: that would import TensorFlow first.
-        logger = subprocess.Popen([sys.executable, __file__, name, csv, *pictures], stdout=subprocess.DEVNULL,
+        # The file itself, not the module of the package: that would import TensorFlow first. With -P its folder is
+        # not searched for modules: our statistics.py is not the standard library's.
+        logger = subprocess.Popen([sys.executable, "-P", __file__, name, csv, *pictures], stdout=subprocess.DEVNULL,
                                   stderr=subprocess.PIPE, text=True, start_new_session=True)
         try:
             _, complaint = logger.communicate(timeout=seconds)

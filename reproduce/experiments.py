@@ -95,9 +95,10 @@ class Experiment:
         require_choice("order", self.order, ORDERS)
         if self.order == "drift" and self.dataset != "synthetic":
             raise ArgumentError(f"order='drift' is for the dataset 'synthetic'; got {self.dataset!r}")
-        unused = {field.name: field.default for field in fields(self)} | {"fairness_weights": (0.0,)}
+        unused = {field.name: (field.default,) for field in fields(self)} | {
+            "fairness_weights": ((0.0,),), "rule": ("none", "released")}
         ignored = [f"{name}={getattr(self, name)!r}" for name in METHODS[self.method].ignores
-                   if getattr(self, name) != unused[name]]
+                   if getattr(self, name) not in unused[name]]
         if ignored:
             raise ArgumentError(f"{', '.join(ignored)} has no effect on the method {self.method!r}; leave it out "
                                 "(the weight of fairness is 0 there)")
@@ -152,12 +153,10 @@ class Experiment:
 
     def learned(self, stream, method, on_chunk, on_record):
         """The records of every λ and seed."""
-        settings = self.model_settings(stream, method)
+        grove = self.grove(stream)
         if method.alone:
-            return self.one_by_one(lambda member: Race.between(method, settings, member).records(
+            return self.one_by_one(lambda member: Race.between(method, grove.settings, member).records(
                 stream, self.checkpoints(stream), on_chunk))
-        grove = ar.Grove(settings, fairness_weights=self.fairness_weights, seeds=self.seeds, model_class=method.model)
-        grove.num_features = stream.num_features
         if method.learner or (on_record and not self.held_out and not self.record_gradients):
             def run(member):
                 learner = method.learner(member["seed"]) if method.learner else grove.single(**member)
@@ -171,6 +170,14 @@ class Experiment:
             stream, aside = stream.held_out(self.held_out)
         records = grove.fit(stream, checkpoints=self.checkpoints(stream), held_out=aside, on_chunk=on_chunk, verbose=0)
         return with_norms(records, grove.gradient_norms) if self.record_gradients else records
+
+    def grove(self, stream):
+        """The models, not trained yet."""
+        method = METHODS[self.method]
+        grove = ar.Grove(self.model_settings(stream, method), fairness_weights=self.fairness_weights, seeds=self.seeds,
+                         model_class=method.model)
+        grove.num_features = stream.num_features
+        return grove
 
     def model_settings(self, stream, method):
         own = method.settings(stream, self.height)

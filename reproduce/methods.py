@@ -40,13 +40,14 @@ def constrained(level, nanoseconds=6):
 def mlp(level):
     return Method(lambda stream, height: {
         "constraint": level,
-        "predictor": lambda seed: perceptron(stream.num_features, hidden=2**height - 1, seed=seed)})
+        "predictor": lambda seed: perceptron(stream.num_features, hidden=2**height - 1, seed=seed)},
+        ignores=("num_trees",))
 
 
 def river(learner, nanoseconds=16_000):
     return Method(learner=learner, nanoseconds=nanoseconds, ignores=(
-        "fairness_weights", "decay", "forget", "chance", "notion", "update_when", "samples_per_step", "held_out",
-        "record_gradients"))
+        "rule", "fairness_weights", "num_trees", "height", "decay", "forget", "chance", "notion", "update_when",
+        "samples_per_step", "held_out", "record_gradients"))
 
 
 def reservoir(capacity, nanoseconds):
@@ -54,8 +55,8 @@ def reservoir(capacity, nanoseconds):
                   own_settings=("capacity",), ignores=("held_out", "record_gradients"), nanoseconds=nanoseconds)
 
 
-def fermi(settings=lambda stream, height: {}):
-    return Method(settings, Fermi, ignores=("notion",))  # it has a measure of its own
+def fermi(settings=lambda stream, height: {}, ignores=()):
+    return Method(settings, Fermi, ignores=("rule", "notion", "chance", *ignores))  # it has a measure of its own
 
 
 METHODS = {
@@ -66,7 +67,8 @@ METHODS = {
     "leaf_released": constrained("summed_output"),  # without a fairness gradient
     "mlp_released": mlp("summed_output"),
     "fermi_forest": fermi(),
-    "fermi_linear": fermi(lambda stream, height: {"predictor": lambda seed: linear(stream.num_features)}),
+    "fermi_linear": fermi(lambda stream, height: {"predictor": lambda seed: linear(stream.num_features)},
+                          ignores=("num_trees", "height")),
     "reservoir": reservoir(None, nanoseconds=4_500),  # keeps every sample
     "reservoir_500": reservoir(500, nanoseconds=600),  # of each group
     "ht": river(lambda seed: hoeffding_tree(), nanoseconds=9_000),

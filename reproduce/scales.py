@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from experiments import Experiment
+from experiments import METHODS, Experiment
 
 SEEDS = (0, 1, 2, 3, 4)  # the paper: "5 different seeds" where it tells
 
@@ -16,7 +16,7 @@ class Scale:
         seeds: of each experiment.
         most_rows: of each stream; None for all.
         num_values: how many values of a setting, of λ say; None for all.
-        forest: settings that replace those of the paper, for the tests.
+        forest: settings that replace those of the paper where they have an effect, for the tests.
     """
 
     name: str
@@ -34,8 +34,10 @@ class Scale:
         return tuple(values[round(index * last / (self.num_values - 1))] for index in range(self.num_values))
 
     def experiment(self, dataset, weights, *, seeds=None, **settings):
+        ignored = METHODS[settings.get("method", "aranyani")].ignores
+        forest = {name: value for name, value in self.forest if name not in ignored}
         return Experiment(dataset, self.some(weights), (seeds or SEEDS)[: len(self.seeds)], rows=self.most_rows,
-                          **(dict(self.forest) | settings))
+                          **(forest | settings))
 
 
 FULL = Scale("")

@@ -13,9 +13,7 @@ import quiet  # noqa: F401
 
 import argparse
 import fcntl
-import io
 import itertools
-import os
 import sys
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -24,6 +22,7 @@ from typing import get_args
 import yaml
 
 from aranyani_tf import tracking
+from aranyani_tf.errors import ArgumentError
 from command import summary
 from experiments import RESULTS, Experiment
 from runner import run_all
@@ -41,11 +40,16 @@ def check(config):
 
 
 def experiment_of(config):
-    """One λ and seed as an `Experiment`."""
+    """One λ and seed as an `Experiment`; raises about all that its data or its model would refuse later."""
     check(config)
     settings = dict(config)
     weight, seed = (settings.pop(name) for name in GRID)
-    return Experiment(fairness_weights=(float(weight),), seeds=(int(seed),), **settings)
+    experiment = Experiment(fairness_weights=(float(weight),), seeds=(int(seed),), **settings)
+    stream = experiment.stream()
+    if experiment.held_out:
+        stream.held_out(experiment.held_out)
+    experiment.grove(stream).single(seed=int(seed), fairness_weight=float(weight))
+    return experiment
 
 
 def parameters():
@@ -85,7 +89,10 @@ def name_of(experiment):
 
 def run_one(config, csv=None):
     """One setting: its curves and results go to W&B, and to the end of a CSV file if one is named."""
-    experiment = experiment_of(config)  # a wrong setting fails before a run is made
+    return run(experiment_of(config), csv)  # a wrong setting fails before a run of W&B is begun
+
+
+def run(experiment, csv=None):
     log, told = tracking.ModelRun(settings_of(experiment), name_of(experiment)), set()
 
     def tell(record):
@@ -94,23 +101,26 @@ def run_one(config, csv=None):
 
     records = experiment.run(on_record=tell)
     records = records[records["method"] == experiment.method].drop(columns="probability", errors="ignore")
-    if csv:
-        append(records, Path(csv))
     for record in records[~records["step"].isin(told)].to_dict("records"):  # of a method that tells all at its end
         log.log(record)
     log.finish()
+    if csv:  # at last: what is wrong with the file does not concern the log
+        append(records, Path(csv))
     return records
 
 
 def append(records, csv):
-    """Adds rows at the end of a file that other agents may be adding to as well."""
+    """Adds rows at the end of a file that other agents may be adding to as well, with the same columns."""
     csv.parent.mkdir(parents=True, exist_ok=True)
-    with open(csv, "a", encoding="utf-8") as file:
+    with open(csv, "a+", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        text = io.StringIO()
-        empty = os.fstat(file.fileno()).st_size == 0  # now, under the lock
-        records.to_csv(text, index=False, header=empty, float_format="%.6g")
-        file.write(text.getvalue())
+        file.seek(0)
+        own, header = records[:0].to_csv(index=False), file.readline()  # now, under the lock
+        if header not in ("", own):
+            differ = set(header.strip().split(",")) ^ set(own.strip().split(","))
+            raise ArgumentError(f"{csv} has other columns than these records, which are not added to it (what differs: "
+                                f"{', '.join(sorted(differ)) or 'their order'}); choose another file: --csv FILE")
+        file.write(records.to_csv(index=False, header=not header, float_format="%.6g"))
 
 
 def configs_of(path):
@@ -162,19 +172,22 @@ def main():
         if missing:
             parser.error(f"missing --{', --'.join(missing)}; or --local FILE for a whole sweep")
         try:
-            experiment_of(config)
-        except ValueError as error:
+            experiment = experiment_of(config)
+        except (OSError, ValueError) as error:
             parser.error(str(error))
-        print(summary(run_one(config, options.csv)))
+        try:
+            print(summary(run(experiment, options.csv)))
+        except (OSError, ArgumentError) as error:  # the file
+            sys.exit(str(error))
         return
     if config or options.csv:
         parser.error("--local takes its settings from the sweep file")
+    name = f"sweep_{Path(options.local).stem}"
     try:
         experiments = list(grids_of(configs_of(options.local)))
-    except (OSError, ValueError) as error:
+        records = run_all(name, experiments, results=options.results, fresh=options.fresh)
+    except (OSError, ValueError) as error:  # the sweep file; data that is not here; the folder of the results
         sys.exit(str(error))
-    name = f"sweep_{Path(options.local).stem}"
-    records = run_all(name, experiments, results=options.results, fresh=options.fresh)
     print(f"\n{summary(records)}\n\n→ {options.results / name}.csv")
 
 

@@ -25,6 +25,7 @@ import scales
 import sweep
 import wandb_files
 from aranyani_tf.baselines.majority import MajorityLearner, majority
+from aranyani_tf.errors import ArgumentError
 from aranyani_tf.records import learn_stream
 from sweep_server import SweepServer
 
@@ -248,6 +249,25 @@ def test_agents_may_add_to_one_file(tmp_path):
     with concurrent.futures.ThreadPoolExecutor(8) as agents:
         list(agents.map(lambda _: sweep.append(frame, tmp_path / "all.csv"), range(40)))
     assert pd.read_csv(tmp_path / "all.csv")["seed"].tolist() == [0] * 40
+
+
+def test_rows_with_other_columns_are_not_added_to_a_file(tmp_path):
+    path = tmp_path / "all.csv"
+    sweep.append(pd.DataFrame({"seed": [0], "accuracy": [0.8]}), path)
+    for other, told in (({"seed": [0], "seconds": [9.0]}, "accuracy, seconds"),
+                        ({"accuracy": [0.8], "seed": [0]}, "their order")):
+        with pytest.raises(ArgumentError, match=rf"all\.csv has other columns .*{told}.*choose another file"):
+            sweep.append(pd.DataFrame(other), path)
+    assert path.read_text() == "seed,accuracy\n0,0.8\n"
+
+
+def test_a_local_sweep_tells_in_one_line_that_its_folder_cannot_be_written_to(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setattr(runner, "finished", lambda *_: pytest.fail("an experiment was begun"))
+    monkeypatch.setattr(sys, "argv", ["sweep.py", "--local", str(SCRIPTS / "sweep_configs" / "compas.yaml"),
+                                      "--results", str(tmp_path / "file" / "results")])
+    with pytest.raises(SystemExit, match=r"cannot be written to .*file/results: Not a directory.*--results"):
+        sweep.main()
 
 
 def test_an_agent_s_file_has_the_same_columns_for_every_weight(tmp_path, monkeypatch):

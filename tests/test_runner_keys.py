@@ -8,7 +8,9 @@ import pytest
 
 import experiments
 import fingerprints
+import grids
 import methods
+import scales
 from aranyani_tf.errors import ArgumentError
 
 ROOT = Path(__file__).parents[1]
@@ -112,11 +114,29 @@ def test_another_version_of_a_library_is_another_experiment(monkeypatch):
     ("aht", {"notion": "equalized_odds"}), ("faht", {"record_gradients": True}), ("faht", {"samples_per_step": 10}),
     ("ht", {"update_when": "predicted_positive"}), ("ht", {"forget": "time"}), ("ht", {"chance": 2.0}),
     ("reservoir", {"held_out": 0.1}), ("reservoir_500", {"record_gradients": True}),
-    ("fermi_forest", {"notion": "equalized_odds"})])
+    ("fermi_forest", {"notion": "equalized_odds"}), ("fermi_forest", {"rule": "l2"}), ("ht", {"rule": "l2"}),
+    ("ht", {"num_trees": 10}), ("faht", {"height": 9}), ("mlp", {"num_trees": 10}), ("fermi_forest", {"chance": 2.0}),
+    ("fermi_linear", {"num_trees": 10}), ("fermi_linear", {"height": 9})])
 def test_a_setting_without_effect_on_a_method_is_refused_by_name(method, setting):
     ((name, _),) = setting.items()
     with pytest.raises(ArgumentError, match=rf"{name}=.* has no effect on the method '{method}'"):
         experiments.Experiment(**(ADULT | {"method": method, "rule": "none"} | setting))
+
+
+def test_settings_that_have_an_effect_are_taken_and_a_scale_s_forest_where_there_is_one():
+    for method, setting in (("mlp", {"height": 5}), ("mlp", {"rule": "l2"}), ("fermi_forest", {"num_trees": 5}),
+                            ("reservoir", {"height": 5}), ("ht", {"rule": "none"}), ("leaf", {"rule": "paper"})):
+        experiments.Experiment(**(ADULT | {"method": method} | setting))
+    forests = {method: scales.TINY.experiment("adult", (0.0,), method=method) for method in methods.METHODS}
+    assert {name: (each.num_trees, each.height) for name, each in forests.items() if name in (
+        "aranyani", "mlp", "fermi_linear", "ht")} == {
+            "aranyani": (1, 2), "mlp": (3, 2), "fermi_linear": (3, 4), "ht": (3, 4)}
+
+
+@pytest.mark.parametrize("scale", [scales.FULL, scales.QUICK, scales.TINY], ids=lambda scale: scale.name or "full")
+def test_every_grid_of_the_figures_is_taken(scale):
+    for figure in (grids.figure2, grids.figure2_beyond, grids.figure3, grids.figure4, grids.figure11):
+        assert len(figure(scale)) > 1
 
 
 def test_drift_is_refused_where_there_is_none():

@@ -1,6 +1,9 @@
 """Weights & Biases: what a run of a sweep tells, and that no experiment fails for want of its log."""
 
+import math
 import os
+import re
+import statistics
 import subprocess
 import sys
 import time
@@ -13,6 +16,7 @@ from wandb.integration.keras import WandbMetricsLogger
 
 import aranyani_tf as ar
 import experiments
+import plots
 import sweep
 import wandb_files
 from aranyani_tf import tracking
@@ -72,8 +76,9 @@ def test_curves_are_logged_while_the_model_learns(monkeypatch):
     assert logged == sorted(set(logged)) and logged[-1] == 3000  # each once
 
 
-@pytest.mark.parametrize("settings", [{"held_out": 0.1}, {"record_gradients": True}, {"method": "ht", "rule": "none"},
-                                      {"method": "reservoir_500"}])
+@pytest.mark.parametrize("settings", [
+    {"held_out": 0.1}, {"record_gradients": True}, {"method": "reservoir_500"},
+    {"method": "ht", "rule": "none", "num_trees": 3, "height": 4}])  # the defaults, which it has no use for
 def test_every_method_s_curve_is_logged_in_full(monkeypatch, settings):
     logged = []
     monkeypatch.setattr(tracking, "start", lambda config, **_: type("Run", (), {
@@ -105,6 +110,21 @@ def test_a_weight_that_a_method_would_ignore_is_refused_on_the_command_line(monk
     assert "fairness_weights=(5.0,) has no effect on the method 'ht'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("wrong", "message"), [
+    ({"share": 0.9}, r"share must be above 0 and at most 0\.\d+, which the smallest group"),
+    ({"height": 11}, "height must be a whole number"), ({"decay": 2.0}, "decay must be"),
+    ({"method": "reservoir_500", "decay": 0.01}, "Reservoir is for the node level"),
+    ({"groups": "race"}, "has only one grouping"), ({"fairness_weight": -1.0}, "fairness_weight must be"),
+    ({"held_out": 2.0}, "share must lie between 0 and 1")])
+def test_what_the_data_or_the_model_refuses_is_told_before_a_run_is_begun(monkeypatch, capsys, wrong, message):
+    settings = {"dataset": "synthetic", "rows": 300, "fairness_weight": 0.1, "seed": 0} | wrong
+    monkeypatch.setattr(sys, "argv", ["sweep.py", *(f"--{name}={value}" for name, value in settings.items())])
+    monkeypatch.setattr(tracking, "start", lambda *_, **__: pytest.fail("a run was begun"))
+    with pytest.raises(SystemExit):
+        sweep.main()
+    assert re.search(message, capsys.readouterr().err)
+
+
 def test_a_sweep_whose_service_does_not_answer_runs_and_is_logged_offline(tmp_path):
     environment = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()} | {
         "WANDB_BASE_URL": "http://127.0.0.1:9", "WANDB_API_KEY": "local-" + 40 * "0", "WANDB_DIR": str(tmp_path)}
@@ -129,6 +149,27 @@ def test_whatever_w_and_b_raises_the_experiment_goes_on(monkeypatch):
     with pytest.warns(UserWarning, match=r"W&B could not log \(No space left on device\); the experiment goes on"):
         records = sweep.run_one(SMALL | {"rows": 300, "fairness_weight": 0.1, "seed": 0})
     assert records["step"].max() == 300
+
+
+def test_what_is_not_known_is_logged_as_nan_and_so_is_the_score_that_needs_it(offline):
+    run = tracking.ModelRun({"seed": 0, "method": "aranyani"}, "any")
+    run.log({"step": 100, "accuracy": 0.8, "demographic_parity": float("nan"), "decay": float("nan")})
+    run.finish()
+    (logged,) = wandb_files.history(runs_in(offline)[0])
+    assert math.isnan(logged["demographic_parity"]) and math.isnan(logged["fair_accuracy"])
+    assert logged["accuracy"] == 0.8 and "decay" not in logged  # a setting, not a metric
+
+
+def test_the_process_that_logs_has_the_standard_library_s_statistics_not_ours(monkeypatch, tmp_path):
+    (tmp_path / "wandb.py").write_text("import statistics\nraise ImportError(statistics.__file__)")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.warns(UserWarning, match=f"ImportError: {re.escape(statistics.__file__)}"):
+        assert not tracking.log_safely("figure2", pd.DataFrame({"dataset": ["adult"], "method": ["ht"]}))
+
+
+def test_every_setting_is_known_to_the_records_the_pictures_and_the_log():
+    assert {"preprocessing", *experiments.FURTHER_COLUMNS} == set(tracking.FURTHER)
+    assert {*tracking.SETTINGS, *tracking.FURTHER, "fairness_weight"} == set(plots.SETTINGS)
 
 
 def test_the_tail_of_a_failure_is_told_not_its_last_line_alone(monkeypatch, tmp_path):
