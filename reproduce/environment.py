@@ -35,6 +35,8 @@ def write_environment(path, names, clock, **facts):
         facts: more to be told, such as the seeds.
     """
     known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+    if not isinstance(known, list):  # an earlier version told its last run only; that is no reason to lose this one
+        known = []
     runs = [run | {"made": [name for name in run["made"] if name not in names]} for run in known]
     runs.append({
         "made": list(names),

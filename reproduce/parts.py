@@ -14,7 +14,7 @@ import pandas as pd
 from aranyani_tf.errors import DamagedFileError
 from aranyani_tf.files import whole_file
 
-TEST_BYTES = 64 * 1024  # more than a part, so that a disk with room for it has room for the next parts
+TEST_BYTES = 4 * 2**20  # many parts, of which the largest have 135 KB: a disk with room for it has room for the next
 
 
 def part_of(experiment, results):

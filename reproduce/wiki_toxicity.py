@@ -85,6 +85,15 @@ def examples_of(rows, groups):
     return lambda start: iter(columns[start:])
 
 
+def content_of(rows, groups, encoder, folder):
+    """Features, labels, groups and numbers of the comments, but for those that cannot be encoded."""
+    manifest = embed(examples_of(rows, groups), encoder, folder, dataset=f"wiki_toxicity ({groups})",
+                     num_rows=len(rows), batch_size=256, shard_size=256)
+    features, labels, group = (np.asarray(array) for array in read_embeddings(folder))
+    skipped = manifest.get("skipped_rows", [])  # an earlier version skipped none
+    return features.astype("float32"), labels, group, np.delete(rows["rev_id"].to_numpy(), skipped)
+
+
 def write_shipped(path, features, labels, groups, rev_id):
     codes, center, step = quantised(features)
     with whole_file(path) as file:
@@ -93,11 +102,12 @@ def write_shipped(path, features, labels, groups, rev_id):
 
 
 def compare(path, features, labels, groups, rev_id):
-    """What quantisation and the other machine make of the features, in words."""
+    """What quantisation and the other machine make of the features, in words; of comments that both have."""
     with np.load(path) as shipped:
         same = (np.array_equal(labels, shipped["labels"]) and np.array_equal(groups, shipped["groups"])
                 and np.array_equal(rev_id, shipped["rev_id"]))
-        other = dequantised(shipped["codes"], shipped["center"], shipped["step"])
+        other = dequantised(shipped["codes"], shipped["center"], shipped["step"])[np.isin(shipped["rev_id"], rev_id)]
+        features = features[np.isin(rev_id, shipped["rev_id"])]
     features = features / np.linalg.norm(features, axis=1, keepdims=True)
     cosine = (features * other).sum(axis=1)
     return (f"comments, labels and groups {'are the same' if same else 'DIFFER'}; cosine of shipped and new features: "
@@ -115,11 +125,7 @@ def main():
     for groups in options.groups:
         rows = choose(comments, groups)
         encoder = TextEncoder(model, prompt=None, max_tokens=MAX_TOKENS[groups])
-        folder = options.folder / groups
-        embed(examples_of(rows, groups), encoder, folder, dataset=f"wiki_toxicity ({groups})", num_rows=len(rows),
-              batch_size=256, shard_size=256)
-        features, labels, group = (np.asarray(array) for array in read_embeddings(folder))
-        content = features.astype("float32"), labels, group, rows["rev_id"].to_numpy()
+        content = content_of(rows, groups, encoder, options.folder / groups)
         path = DATA / f"wiki_toxicity_{groups}.npz"
         print(f"{path.name}: {compare(path, *content)}")
         if options.write:

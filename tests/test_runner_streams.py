@@ -1,10 +1,14 @@
 """The streams of the experiments: groupings, thinning, and the number of groups."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 
 import aranyani_tf as ar
 import experiments
+import group_study
+import scales
 import streams
 from aranyani_tf.errors import ArgumentError
 
@@ -54,3 +58,21 @@ def test_every_method_runs_with_a_forest_of_another_size(method):
     records = experiments.Experiment("synthetic", (0.0,), (0,), method=method, rule=rule, num_trees=1, height=2,
                                      rows=200).run()
     assert records["accuracy"].between(0, 1).all()
+
+
+def test_streams_that_cannot_be_fetched_are_told(monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(group_study, "available", lambda dataset: asked.append(dataset) or dataset != "acs_employment")
+    assert group_study.missing_streams() == ["acs_disability", "acs_race"] and len(asked) == len(set(asked))
+    assert group_study.missing_streams(scales.TINY) == ["acs_race"]
+    capsys.readouterr()
+    assert "acs_employment" not in {each.dataset for each in group_study.small_groups()}
+    assert capsys.readouterr().err.endswith("could not be fetched: acs_disability, acs_race\n")
+    monkeypatch.setattr(group_study, "available", lambda dataset: True)
+    assert group_study.small_groups() and not capsys.readouterr().err and not group_study.missing_streams()
+
+
+def test_an_experiment_s_key_covers_the_study_s_own_module_and_nothing_twice():
+    study = group_study.small_groups(scales.TINY)[0]
+    plain = experiments.Experiment(**asdict(study))
+    assert study.key != plain.key and type(study).key is experiments.Experiment.key

@@ -64,8 +64,7 @@ def test_online_gives_unknown_categories_the_next_codes():
         assert cells(stream.more(LATER), "city").ravel().tolist() == [4, 1, 5]
 
 
-def test_bank_by_date_goes_on_into_its_first_september():
-    """The months of the first rows know no September."""
+def test_rows_by_date_go_on_into_a_month_that_the_first_rows_did_not_have():
     year = pd.DataFrame({"month": ["may", "jun", "jul"] * 20 + ["sep"] * 5, "age": range(65),
                          "married": [0, 1, 1, 0, 1] * 13, "y": [0, 0, 1, 1, 0] * 13})
     stream = ar.Stream.from_dataframe(year[:60], label="y", group="married")

