@@ -18,6 +18,7 @@ from group_study import EVERYWHERE, LEVEL_WEIGHTS, STREAMS, small_groups
 from scales import FULL
 
 PAGE = ROOT / "docs" / "small_groups.md"
+LOST = 0.02  # of accuracy, from which on a setting is not recommended, however fair
 
 # Titles of the streams, and the share that the smaller group has of its own.
 TITLES = {"adult": ("Adult", "33 %"), "adult_drift": ("Adult, one label first", "33 %"),
@@ -140,24 +141,32 @@ def table_line(told, decay, forget, chance):
 
 
 def verdict(told, everywhere):
-    """Which settings are nowhere worse than λ = 0; where the others are."""
+    """Which settings are nowhere worse than λ = 0, and cost little; where the others are worse or cost more."""
     safe, sentences = {}, []
     for level in LEVEL_WEIGHTS:
         for setting in everywhere:
             here = at(plots.select(told, level=level), *setting)
             gaps = here[here["quantity"] != "accuracy"]
             name = f"{'output' if level == 'output' else 'node'} level, {name_of(*setting)}"
-            bad = gaps[gaps["verdict"] > 0].drop_duplicates(["stream", "share"])
             if gaps.empty:
                 continue
-            if bad.empty:
-                safe[name] = gaps["mean"].mean()
-            else:
-                sentences.append(f"- {name}: " + "; ".join(
-                    place_of(*place) for place in bad[["stream", "share"]].itertuples(index=False)))
-    best_first = "; ".join(f"{name} ({safe[name]:+.3f} on average)" for name in sorted(safe, key=safe.get))
-    lines = [f"Nowhere worse than λ = 0: {best_first or 'none'}."]
-    return "\n".join([*lines, "Worse somewhere:\n", *sentences] if sentences else lines)
+            less_fair = gaps[gaps["verdict"] > 0].drop_duplicates(["stream", "share"])
+            costs = here[here["quantity"] == "accuracy"]
+            costly = costs[costs["mean"] < -LOST]
+            if less_fair.empty and costly.empty:
+                safe[name] = gaps["mean"].mean(), costs["mean"].min()
+            told_places = [place_of(*place) for place in less_fair[["stream", "share"]].itertuples(index=False)]
+            told_costs = [f"{place_of(stream, share)} ({100 * mean:+.1f} points)" for stream, share, mean in
+                          costly[["stream", "share", "mean"]].itertuples(index=False)]
+            found = (["less fair on " + "; ".join(told_places)] if told_places else []) + (
+                ["costs accuracy on " + "; ".join(told_costs)] if told_costs else [])
+            if found:
+                sentences.append(f"- {name}: {', and '.join(found)}")
+    best_first = "; ".join(f"{name} ({gap:+.3f} of the gap on average, accuracy {100 * cost:+.1f} points at worst)"
+                           for name, (gap, cost) in sorted(safe.items(), key=lambda item: item[1]))
+    lines = [f"Nowhere less fair than λ = 0, and nowhere more than {100 * LOST:.0f} points less accurate: "
+             f"{best_first or 'none'}."]
+    return "\n".join([*lines, "The others:\n", *sentences] if sentences else lines)
 
 
 def by_chance(told):

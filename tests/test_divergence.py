@@ -92,7 +92,8 @@ def test_a_model_recovers_from_a_gradient_that_overflows():
 def test_of_a_long_call_it_is_told_which_rows_diverged():
     x, y, a = rows(5000)
     x[4500:] = 1e17
-    predictor = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1, activation="exponential")])
+    predictor = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1, activation="exponential",
+                                                                        kernel_initializer="ones")])
     with pytest.raises(ar.errors.DivergedError, match="from 4,096 to 4,999"):
         ar.Aranyani(num_labels=1, predictor=predictor).predict_then_learn(x, y + 0.0, a)
 

@@ -105,7 +105,7 @@ def test_the_script_from_start_to_end_in_a_tiny_mode(tmp_path):
     frame = pd.read_csv(tmp_path / "small_groups_tiny.csv")
     wanted = group_study.small_groups(scales.TINY)
     assert set(frame["dataset"]) == {each.dataset for each in wanted}
-    assert "Nowhere worse than λ = 0" in result.stdout and "Output level, λ = 1" in result.stdout
+    assert "Nowhere less fair than λ = 0" in result.stdout and "Output level, λ = 1" in result.stdout
 
 
 def test_the_committed_page_and_reading_say_what_the_committed_numbers_say():
