@@ -94,7 +94,8 @@ def told_small_groups(counts, deviations=2.0, matters=0.05):
         chance = deviations * np.sqrt(everybody * (1 - everybody) / rows[group])
         gap = np.abs(table[group] / rows[group] - everybody)
         if chance.max() > matters and (gap <= chance).all():
-            found.append(f"group {group} has {rows[group]:,.0f} rows, ± {chance.max():.2f}")
+            found.append(f"group {group} has {rows[group]:,.0f} row{'s' if rows[group] != 1 else ''}, "
+                         f"± {chance.max():.2f}")
     if not found or rows.sum() < FEW:
         return None
     return (f"too few rows to tell a gap from chance ({deviations:g} standard errors): {'; '.join(found)}. The gaps "

@@ -34,7 +34,7 @@ class Aranyani(OnlineModel):
         num_trees, height: of the forest.
         fairness_weight: λ. It may be changed at any time, `model.fairness_weight = 30`. How much it takes
             depends on the penalty: with the paper's, which is the default, 10 to 1000; with
-            `Huber(linear_slope=1.0)` 0.1 to 10. On Adult the default takes the gap from 0.19 to 0.12, for 0.8
+            `Huber(linear_slope=1.0)` 0.1 to 10. On Adult the default takes the gap from 0.19 to 0.12, for 0.7
             points of accuracy.
         notion: "demographic_parity", "equal_opportunity", "equalized_odds",
             "representation_parity", or an object of a `Notion` subclass.

@@ -28,7 +28,12 @@ WRONG = [
     ("scale_target", "True"), ("lambda_", 3), ("num_tree", 3)]
 
 
-@pytest.mark.parametrize(("name", "value"), WRONG, ids=lambda v: str(v)[:30])
+def told(value):
+    """The same name in every process."""
+    return str(value)[:30] if isinstance(value, (str, int, float, type(None))) else type(value).__name__
+
+
+@pytest.mark.parametrize(("name", "value"), WRONG, ids=told)
 def test_a_wrong_setting_is_named(name, value):
     word = {"lambda_": "unknown setting lambda_", "num_tree": "unknown setting num_tree"}.get(name, name)
     with pytest.raises(ar.errors.ArgumentError, match=word):
