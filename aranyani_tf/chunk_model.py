@@ -84,9 +84,12 @@ class ChunkModel(SharedModel):
     def fitting_metrics(self, metrics):
         return [fitting(metric, self.num_labels, self.positive_label) for metric in metrics or []]
 
-    def sealed(self):
-        """What the parts of a file can be compared by; of an optimizer only with one of the same kind."""
-        found = {"cell_count": self.statistics.count_in_file}
+    def sealed(self, as_loaded=False):
+        """What the parts of a file can be compared by; of an optimizer only with one of the same kind.
+
+        Counts that were loaded may have been reset since, by whoever loaded them; so they are kept as they came.
+        """
+        found = {"cell_count": self.statistics.loaded_count if as_loaded else self.statistics.cell_count.numpy()}
         if self.compiled:
             found[f"iterations_of_{len(self.optimizer.variables)}"] = self.optimizer.iterations.numpy()
         return found

@@ -150,7 +150,7 @@ class SharedModel(keras.Model):
     def require_one_moment(self):
         """Raises if a file was loaded whose parts are of two moments; asked at the first use after loading."""
         seal = self.seal
-        for name, value in prefixed("seal_", self.sealed()).items() if seal and self.built else ():
+        for name, value in prefixed("seal_", self.sealed(as_loaded=True)).items() if seal and self.built else ():
             if name in seal and not np.array_equal(seal[name], value):
                 raise DamagedFileError(
                     f"the file that was loaded is damaged: its parts are of two moments ({name.removeprefix('seal_')} "

@@ -135,15 +135,6 @@ class CellStatistics(keras.layers.Layer):
         if self.keep_squares:
             self.square_mean.assign(memory.squares[0])
 
-    @property
-    def count_in_file(self):
-        """The counts as a file had them that was loaded, or as they are."""
-        return self.cell_count.numpy() if self.loaded_count is None else self.loaded_count
-
-    def save_own_variables(self, store):
-        self.loaded_count = None
-        super().save_own_variables(store)
-
     def load_own_variables(self, store):
         super().load_own_variables(store)
         self.loaded_count = self.cell_count.numpy()

@@ -207,6 +207,10 @@ def test_metrics_so_far_survive_saving_and_evaluating(tmp_path):
     loaded.predict_then_learn(x, y, a)
     model.predict_then_learn(x, y, a)
     assert loaded.so_far() == model.so_far() and loaded.so_far()["rows"] == 290
+    loaded.save(tmp_path / "again.keras")
+    again = keras.saving.load_model(tmp_path / "again.keras")
+    again.predict_then_learn(x, y, a)
+    assert again.so_far()["rows"] == 340
 
 
 def test_task_loss_goes_on_past_2_to_the_24_rows():
