@@ -201,7 +201,7 @@ class Experiment:
 def with_all_settings(frame):
     """Records of an earlier version with the settings that came later; they had the default."""
     younger = [field for field in fields(Experiment) if field.name in FURTHER_COLUMNS and field.name not in frame]
-    return frame.assign(**{field.name: field.default for field in younger})
+    return frame.assign(**{field.name: np.nan if field.default is None else field.default for field in younger})
 
 
 def with_norms(records, norms):
