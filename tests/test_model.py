@@ -272,7 +272,7 @@ def test_one_compilation_serves_ragged_chunks_and_a_changed_weight(tmp_path):
     environment = os.environ | {"XLA_FLAGS": f"--xla_dump_to={tmp_path} --xla_dump_hlo_as_text"}
     subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, env=environment)
     steps = [name for name in os.listdir(tmp_path)
-             if "one_step_on_data" in name and name.endswith("before_optimizations.txt")]
+             if "train_step" in name and name.endswith("before_optimizations.txt")]
     assert len(steps) == 1, steps
 
 
