@@ -140,14 +140,14 @@ def test_plain_lists_and_columns_are_rows_like_any_other(learners):
 
 
 def test_labels_of_minus_one_and_one_are_refused_with_the_way_out():
-    x, y, a = rows()
+    x, y, a = rows(60)
     for learn in (lambda: ar.Aranyani().fit(ar.Stream(x, 2 * y - 1, a), verbose=0),
                   lambda: ar.Aranyani().predict_then_learn(x, 2 * y - 1, a),
                   lambda: hoeffding_tree().predict_then_learn(x, 2 * y - 1, a)):
         with pytest.raises(ar.errors.RowError, match=r"−1 and 1.*\(labels \+ 1\) // 2"):
             learn()
     model = ar.Aranyani(num_trees=1, height=2)
-    model.predict_then_learn(x, np.where(y == 1, 1, -1) * (np.arange(30) > 3), a)  # a 0 among them: −1 is missing
+    model.predict_then_learn(x, np.where(y == 1, 1, -1) * (np.arange(60) > 3), a)  # a 0 among them: −1 is missing
     model.predict_then_learn(x[:2], [1, -1], a[:2])  # two rows tell nothing
     model.predict_then_learn(x, np.where(y == 1, 1, -1), a)  # the model has met label 0: −1 is missing
 
