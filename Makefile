@@ -9,7 +9,8 @@ SWEEP ?= adult
 FIGURES := figure1 figure2 figure2_beyond figure3 figure4 figure5 figure6 figure7 figure8 figure9 figure10 figure11 \
   figure12 preprocessing rules drift small_groups
 # In four goes: TensorFlow keeps every program that it compiled, and a process that ran all tests would hold 14 GB.
-TESTS := 'tests/test_[a-e]*.py' 'tests/test_[f-o]*.py' 'tests/test_[p-r]*.py' 'tests/test_[s-z]*.py aranyani_tf README.md'
+TESTS := 'tests/model' 'tests/streams tests/evaluation tests/datasets tests/embeddings tests/baselines' \
+  'tests/reproduce' 'tests/forest tests/fairness tests/learning tests/test_*.py aranyani_tf README.md'
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .DEFAULT_GOAL := help
@@ -51,7 +52,7 @@ sweep: setup  ## a W&B sweep here, without an account: make sweep SWEEP=adult ->
 	$(RUN) reproduce/sweep.py --local reproduce/sweep_configs/$(SWEEP).yaml $(ARGS)
 
 data: setup  ## rebuild the shipped tables from their sources, and check them
-	$(RUN) reproduce/data.py
+	PYTHONPATH=reproduce $(RUN) -m prepare.shipped_tables
 
 table1: setup  ## the paper's Table 1 -> results/table1.csv
 	$(RUN) reproduce/table1.py $(ARGS)
@@ -60,7 +61,7 @@ embeddings: everything  ## CelebA by CLIP and CivilComments by Instructor (a net
 	$(RUN) reproduce/quiet.py aranyani_tf.embeddings $(ARGS)
 
 wiki_toxicity: everything  ## make the shipped Wikipedia comments again, and compare (about an hour)
-	$(RUN) reproduce/wiki_toxicity.py $(ARGS)
+	PYTHONPATH=reproduce $(RUN) -m prepare.wiki_toxicity $(ARGS)
 
 test: lint  ## lint, then all tests, docstring and README examples
 	@failed=0; for part in $(TESTS); do echo "pytest $$part"; $(RUN) -m pytest $$part || failed=1; done; exit $$failed

@@ -9,14 +9,20 @@ if keras.config.backend() != "tensorflow":
 
 from aranyani_tf import datasets, errors
 from aranyani_tf.baselines import fermi, reservoir  # noqa: F401  Keras can load their models once they are known
-from aranyani_tf.forest import ObliqueForest, smootherstep
+from aranyani_tf.evaluation.records import learn_stream
+from aranyani_tf.fairness.notions import (
+    DemographicParity,
+    EqualizedOdds,
+    EqualOpportunity,
+    Notion,
+    RepresentationParity,
+)
+from aranyani_tf.fairness.penalties import L2, Huber
+from aranyani_tf.forest.oblique_forest import ObliqueForest, smootherstep
+from aranyani_tf.forest.routing import ancestor_mask
 from aranyani_tf.grove import Grove
-from aranyani_tf.model import Aranyani
-from aranyani_tf.notions import DemographicParity, EqualizedOdds, EqualOpportunity, Notion, RepresentationParity
-from aranyani_tf.penalties import L2, Huber
-from aranyani_tf.records import learn_stream
-from aranyani_tf.routing import ancestor_mask
-from aranyani_tf.stream import Stream
+from aranyani_tf.model.aranyani import Aranyani
+from aranyani_tf.streams.stream import Stream
 
 __version__ = "0.1.0"
 __all__ = [

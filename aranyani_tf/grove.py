@@ -9,14 +9,14 @@ import pandas as pd
 from tqdm import tqdm
 
 from aranyani_tf.arguments import require_fairness_weight, require_number, require_whole
-from aranyani_tf.chunks import Chunks
 from aranyani_tf.errors import ArgumentError, DivergedError, RowError
-from aranyani_tf.gradient_record import norm_frame, norm_names, step_ends
-from aranyani_tf.metrics import told_signs, told_small_groups
-from aranyani_tf.model import Aranyani
-from aranyani_tf.records import StreamRecord
-from aranyani_tf.replicas import Adam, ReplicaLoop
-from aranyani_tf.stream import shuffled_order
+from aranyani_tf.evaluation.metrics import told_signs, told_small_groups
+from aranyani_tf.evaluation.records import StreamRecord
+from aranyani_tf.learning.gradient_norms import norm_frame, norm_names, step_ends
+from aranyani_tf.learning.replicas import Adam, ReplicaLoop
+from aranyani_tf.model.aranyani import Aranyani
+from aranyani_tf.streams.chunks import Chunks
+from aranyani_tf.streams.stream import shuffled_order
 
 CACHE = 6 * 2**20  # bytes of replicas that learn at once: more fall out of a core's cache
 MOST = 64  # replicas at once

@@ -25,7 +25,7 @@ from river import linear_model, metrics, tree
 
 import aranyani_tf as ar
 from aranyani_tf.files import whole_file
-from environment import Clock, write_environment
+from harness.provenance import Clock, write_environment
 
 OURS, HOEFFDING, GROVE = "aranyani fit", "river HoeffdingTree", "aranyani grove"
 RIVER = {

@@ -4,10 +4,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-import grids
-import plots
-import readings
-from command import Figure
+from harness import grids, plots, readings
+from harness.figure import Figure
 
 
 def windows(records):

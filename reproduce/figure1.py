@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 
 import aranyani_tf as ar
-import plots
 from aranyani_tf.files import whole_file
-from command import Figure
-from readings import write_reading
-from scales import FULL
+from harness import plots
+from harness.figure import Figure
+from harness.readings import write_reading
+from harness.scales import FULL
 
 NUM_TREES, HEIGHT = 3, 2
 

@@ -2,9 +2,8 @@
 
 import matplotlib.pyplot as plt
 
-import grids
-import plots
-from command import Figure
+from harness import grids, plots
+from harness.figure import Figure
 from matched import accuracy_at
 
 FULL_FEEDBACK = {"color": "#56B4E9", "marker": "^"}

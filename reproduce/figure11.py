@@ -2,10 +2,8 @@
 
 import matplotlib.pyplot as plt
 
-import grids
-import plots
-import readings
-from command import Figure
+from harness import grids, plots, readings
+from harness.figure import Figure
 from matched import at_gap
 
 

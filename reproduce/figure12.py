@@ -4,10 +4,8 @@ import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 
-import grids
-import plots
-import readings
-from command import Figure
+from harness import grids, plots, readings
+from harness.figure import Figure
 
 PANELS = {"held_out_accuracy": ("Accuracy, held out (%)", 100),
           "held_out_demographic_parity": ("Demographic parity, held out", 1)}

@@ -2,11 +2,9 @@
 
 import matplotlib.pyplot as plt
 
-import grids
-import plots
-import readings
-from command import Figure
 from figure7 import draw_norms, in_pieces
+from harness import grids, plots, readings
+from harness.figure import Figure
 
 METRICS = ("accuracy", "demographic_parity")
 

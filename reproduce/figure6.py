@@ -3,10 +3,8 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-import grids
-import plots
-import readings
-from command import Figure
+from harness import grids, plots, readings
+from harness.figure import Figure
 
 PANELS = {"accuracy": ("Accuracy (%)", 100), "demographic_parity": ("Demographic parity", 1)}
 

@@ -3,9 +3,8 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-import grids
-import plots
-from command import Figure
+from harness import grids, plots
+from harness.figure import Figure
 
 NORMS = {"fairness_node_kernel": "W", "fairness_node_bias": "B"}
 

@@ -2,9 +2,8 @@
 
 import matplotlib.pyplot as plt
 
-import grids
-import plots
-from command import Figure
+from harness import grids, plots
+from harness.figure import Figure
 
 PANELS = {"accuracy": ("Accuracy (%)", 100), "demographic_parity": ("Demographic parity", 1)}
 

@@ -3,9 +3,8 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-import grids
-import plots
-from command import Figure
+from harness import grids, plots
+from harness.figure import Figure
 
 METRICS = ["demographic_parity", "accuracy"]
 TITLES = {"majority_first": "Majority label first", "minority_first": "Minority label first"}

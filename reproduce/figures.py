@@ -3,9 +3,9 @@
 import importlib
 import sys
 
-from command import parsed, tell_environment
-from environment import Clock
-from runner import complete
+from harness.figure import parsed, tell_environment
+from harness.provenance import Clock
+from harness.runner import complete
 
 NAMES = (*(f"figure{number}" for number in range(1, 13)), "preprocessing", "rules", "drift")
 

@@ -10,9 +10,9 @@ import pandas as pd
 
 from aranyani_tf.errors import ArgumentError, DamagedFileError
 from aranyani_tf.files import whole_file
-from environment import Clock, write_environment
-from experiments import RESULTS, with_all_settings
-from plots import SETTINGS, last_records, pareto_front
+from harness.experiments import RESULTS, with_all_settings
+from harness.plots import SETTINGS, last_records, pareto_front
+from harness.provenance import Clock, write_environment
 
 GAPS = (0.15, 0.10, 0.05, 0.03)
 SOURCES = ("figure2.csv", "figure2_beyond.csv")

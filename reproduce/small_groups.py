@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-import plots
 from aranyani_tf.files import whole_file
-from command import Figure, parsed
-from experiments import RESULTS, ROOT
-from group_changes import COUNTS, GAPS, changes, paired, runs
-from group_study import EVERYWHERE, LEVEL_WEIGHTS, STREAMS, small_groups
-from scales import FULL
+from harness import plots
+from harness.experiments import RESULTS, ROOT
+from harness.figure import Figure, parsed
+from harness.group_changes import COUNTS, GAPS, changes, paired, runs
+from harness.group_study import EVERYWHERE, LEVEL_WEIGHTS, STREAMS, small_groups
+from harness.scales import FULL
 
 PAGE = ROOT / "docs" / "small_groups.md"
 LOST = 0.05  # of accuracy: fairness may cost something, but a setting that costs more than this somewhere is not safe

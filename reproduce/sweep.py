@@ -21,11 +21,11 @@ from typing import get_args
 
 import yaml
 
-from aranyani_tf import tracking
 from aranyani_tf.errors import ArgumentError
-from command import summary
-from experiments import RESULTS, Experiment
-from runner import run_all
+from harness import tracking
+from harness.experiments import RESULTS, Experiment
+from harness.figure import summary
+from harness.runner import run_all
 
 GRID = ("fairness_weight", "seed")  # the sides of an Experiment; its other fields are settings
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 import aranyani_tf as ar
 from aranyani_tf.files import whole_file
-from environment import Clock, write_environment
+from harness.provenance import Clock, write_environment
 
 RESULTS = Path(__file__).parents[1] / "results"
 # (thousands of rows, share of the more frequent label in %, share of the larger group in %)

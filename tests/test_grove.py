@@ -7,8 +7,8 @@ import pytest
 from fairlearn.metrics import demographic_parity_difference
 
 import aranyani_tf as ar
+from aranyani_tf.evaluation.records import StreamRecord, log_spaced
 from aranyani_tf.grove import CACHE
-from aranyani_tf.records import StreamRecord, log_spaced
 
 WEIGHTS, SEEDS = [0.0, 0.3], [0, 5]
 RELEASED = {"penalty": ar.Huber(linear_slope=1.0), "num_trees": 2, "height": 3}

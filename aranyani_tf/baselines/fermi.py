@@ -14,9 +14,9 @@ import keras
 import tensorflow as tf
 
 from aranyani_tf.errors import ArgumentError
-from aranyani_tf.model import Aranyani
-from aranyani_tf.notions import Notion
-from aranyani_tf.step import Step
+from aranyani_tf.fairness.notions import Notion
+from aranyani_tf.learning.step import Step
+from aranyani_tf.model.aranyani import Aranyani
 
 
 @keras.saving.register_keras_serializable("aranyani_tf")

@@ -5,7 +5,7 @@ The rows go in as they are: not normalised, and no exception is turned into an a
 
 import numpy as np
 
-from aranyani_tf.rows import ANY_GROUP, RowRules, as_rows
+from aranyani_tf.streams.row_rules import ANY_GROUP, RowRules, as_rows
 
 
 class RiverLearner:

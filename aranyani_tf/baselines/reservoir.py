@@ -9,11 +9,11 @@ import keras
 import tensorflow as tf
 
 from aranyani_tf.arguments import require_whole
-from aranyani_tf.constraints import sum_over_cells
 from aranyani_tf.errors import ArgumentError
-from aranyani_tf.layout import with_constant
-from aranyani_tf.model import Aranyani
-from aranyani_tf.step import Step, combine
+from aranyani_tf.fairness.constraints import sum_over_cells
+from aranyani_tf.forest.packing import with_constant
+from aranyani_tf.learning.step import Step, combine
+from aranyani_tf.model.aranyani import Aranyani
 
 BLOCK = 512  # stored samples that are looked at together
 

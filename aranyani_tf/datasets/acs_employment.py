@@ -5,7 +5,7 @@ import pandas as pd
 from aranyani_tf.arguments import require_choice
 from aranyani_tf.datasets.packaged import package_members
 from aranyani_tf.datasets.shipped import in_order
-from aranyani_tf.stream import Stream
+from aranyani_tf.streams.stream import Stream
 
 PACKAGE = ("nannyml==0.13.1", "cf5f4a33489834ae6773cb1baa33a0f98c0a3ee6ed9b43049478b25ce22fe869")
 FOLDER = "nannyml/datasets/data/employment_MA_"
@@ -41,7 +41,7 @@ def acs_employment(groups="race", preprocessing="one_hot", drop_group=False, ord
     Label: employed, 0 or 1 (50.1 %). Group: "race", nine, in the order of their names, the largest
     White (81.6 %), the smallest Alaska Native (6 rows); "sex", female (0, 51.9 %) or male (1);
     "disability", disabled (0, 13.5 %, of whom 19 % are employed, of the others 55 %) or not (1).
-    Preprocessing: one of `aranyani_tf.preprocessing.WAYS`. Age is a number, the other columns are codes of
+    Preprocessing: one of `aranyani_tf.streams.encoding.WAYS`. Age is a number, the other columns are codes of
     categories, and treated so.
 
     Args:

@@ -6,7 +6,7 @@ import pandas as pd
 from aranyani_tf.arguments import require_choice
 from aranyani_tf.datasets.packaged import package_member
 from aranyani_tf.datasets.shipped import in_order
-from aranyani_tf.stream import Stream
+from aranyani_tf.streams.stream import Stream
 
 PACKAGE = ("aif360==0.3.0rc0", "0db86e749bd8c6814023663cae76e1d7826a4596d1228cdaa758df3b0dccfd0a")
 MEMBER = ("aif360/data/raw/bank/bank-additional-full.csv",
@@ -29,7 +29,7 @@ def bank(groups="age", preprocessing="one_hot", drop_group=False, order=None):
     call is known only once it is over.
     Label: y, "no" (0) or "yes" (1, 11.3 %). Group: "age": 25 or older (0) or below 25 (1, 2.6 %, of whom
     24 % say yes); "marital": divorced, married, single, unknown (80 rows).
-    Preprocessing: one of `aranyani_tf.preprocessing.WAYS`. "unknown" is a category like any other, and
+    Preprocessing: one of `aranyani_tf.streams.encoding.WAYS`. "unknown" is a category like any other, and
     `pdays` has 999 for clients who were never called before, as in the file.
 
     Args:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from aranyani_tf.datasets.shipped import in_order, shipped
-from aranyani_tf.stream import Stream
+from aranyani_tf.streams.stream import Stream
 
 FEATURES = ("juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count", "age", "c_charge_degree",
             "c_charge_desc", "age_cat", "sex", "race")
@@ -24,7 +24,7 @@ def compas(preprocessing="released", drop_group=False, order=None):
     Label: is_recid, 0 or 1 (48.0 %). Group: race, "All others" (0, 66.0 %) or "Caucasian" (1).
     Order: a shuffled 70 % of the file, then the other 30 % (scikit-learn's `train_test_split` with
     random_state 42), both used for learning.
-    Preprocessing: one of `aranyani_tf.preprocessing.WAYS`; "released" does not scale, and leaves the
+    Preprocessing: one of `aranyani_tf.streams.encoding.WAYS`; "released" does not scale, and leaves the
     features at sizes from 0 to 436, which costs some ten points of accuracy; "standardized" scales.
 
     Args:

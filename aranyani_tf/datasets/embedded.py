@@ -3,7 +3,7 @@
 import numpy as np
 
 from aranyani_tf.embeddings.cache import cache_folder, read_embeddings
-from aranyani_tf.stream import Stream
+from aranyani_tf.streams.stream import Stream
 
 
 def embedded_stream(name, embeddings, *, title, label_names, group_names, unit_length=True):

@@ -6,7 +6,7 @@ import numpy as np
 
 from aranyani_tf.arguments import require_whole
 from aranyani_tf.datasets.synthetic import require_share
-from aranyani_tf.stream import Stream
+from aranyani_tf.streams.stream import Stream
 
 
 def rate_jumps(num_rows=200_000, num_features=14, minority=0.5, rates=(0.2, 0.6), jump_every=50_000, bias=1.0,

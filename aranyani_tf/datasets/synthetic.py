@@ -4,7 +4,7 @@ import numpy as np
 
 from aranyani_tf.arguments import require_whole
 from aranyani_tf.errors import ArgumentError
-from aranyani_tf.stream import Stream
+from aranyani_tf.streams.stream import Stream
 
 
 def synthetic(num_rows=10_000, num_features=14, num_labels=2, num_groups=2, bias=1.0, seed=0, drift_at=None,

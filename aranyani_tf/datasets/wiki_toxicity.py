@@ -4,7 +4,7 @@ import numpy as np
 
 from aranyani_tf.arguments import require_choice
 from aranyani_tf.datasets.shipped import shipped
-from aranyani_tf.stream import Stream
+from aranyani_tf.streams.stream import Stream
 
 GROUPS = {"author": ("registered", "anonymous"), "religion": ("Christian", "Muslim")}
 

@@ -1,0 +1,1 @@
+"""How a model did along a stream: metrics, and records of them."""

@@ -1,0 +1,133 @@
+"""The metrics of a stream as Keras metrics: of all rows so far, and of the recent past."""
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from aranyani_tf.evaluation import metrics
+from aranyani_tf.learning.forest_learner import is_informative
+
+RECENT = 2000  # rows after which one counts e⁻¹ of what it did in the recent past
+
+
+def fading(labels, groups):
+    """Each row's weight in the recent past, (n,), and what remains of the past before these rows.
+
+    A row fades with every informative row behind it, so it makes no difference how a stream is cut.
+    """
+    ranks = tf.cumsum(tf.cast(is_informative(labels, groups), tf.int32))
+    age, last = tf.cast(ranks[-1] - ranks, tf.float32), tf.cast(ranks[-1], tf.float64)
+    return (1 - 1 / RECENT) ** age, (1 - 1 / RECENT) ** last
+
+
+class Prequential(keras.metrics.Metric):
+    """Every metric of a classifier on a stream, as one Keras metric with a dict for its result.
+
+    `recent_…` are of the recent past, in which a row counts half as much as one that came 1,386 rows later
+    (e⁻¹ after 2,000): gaps that change sign cancel out over a whole stream. NaN is what cannot be known: a gap
+    while one group was seen, accuracy without labels.
+
+    >>> metric = Prequential(num_labels=2, num_groups=2)
+    >>> metric.update_state([1, 0, 1, 0], [0, 0, 1, 1], [[.2, .8], [.9, .1], [.4, .6], [.7, .3]])
+    >>> {name: round(float(value), 3) for name, value in metric.result().items()}
+    {'accuracy': 1.0, 'demographic_parity': 0.0, 'soft_demographic_parity': 0.0, 'equal_opportunity': 0.0,
+     'equalized_odds': 0.0, 'recent_accuracy': 1.0, 'recent_demographic_parity': 0.0}
+    """
+
+    def __init__(self, num_labels=2, num_groups=2, positive_label=1, name="prequential", **kwargs):
+        super().__init__(name=name, **kwargs)
+        self.num_labels, self.num_groups, self.positive_label = num_labels, num_groups, positive_label
+        table = (num_labels + 1, num_groups + 1, num_labels)
+        self.counts = self.add_variable(table, "zeros", dtype="float64", name="counts")
+        self.sums = self.add_variable((num_groups, num_labels), "zeros", dtype="float64", name="sums")
+        self.recent = self.add_variable(table, "zeros", dtype="float64", name="recent")
+
+    def update_state(self, labels, groups, outputs):
+        """Adds rows: (n,), (n,) and the probabilities (n, label)."""
+        labels, groups, outputs = map(tf.convert_to_tensor, (labels, groups, outputs))
+        weights, kept = fading(labels, groups)
+        # A row that was answered by NaN has no prediction; its weight makes NaN of all that it counts for.
+        answered = tf.where(tf.reduce_all(tf.math.is_finite(outputs), axis=-1), 1.0, np.nan)
+        tables = metrics.tally(
+            labels, groups, tf.argmax(outputs, axis=-1, output_type=tf.int32), num_labels=self.num_labels,
+            num_groups=self.num_groups, weights=tf.stack([answered, answered * weights], axis=1))
+        in_group = tf.one_hot(groups, self.num_groups, dtype=outputs.dtype)  # (n, group)
+        sums = tf.matmul(in_group, outputs, transpose_a=True)
+        self.counts.assign_add(tf.cast(tables[..., 0], tf.float64))
+        self.recent.assign(kept * self.recent.value + tf.cast(tables[..., 1], tf.float64))
+        self.sums.assign_add(tf.cast(sums, tf.float64))
+
+    def result(self):
+        counts, recent = self.counts.value, self.recent.value
+        group_count = tf.reduce_sum(counts, axis=(0, 2))[:-1]
+        results = {
+            "accuracy": metrics.accuracy(counts),
+            "demographic_parity": metrics.demographic_parity(counts),
+            "soft_demographic_parity": metrics.soft_demographic_parity(self.sums.value, group_count),
+            "equal_opportunity": metrics.equal_opportunity(counts, self.positive_label),
+            "equalized_odds": metrics.equalized_odds(counts),
+            "recent_accuracy": metrics.accuracy(recent),
+            "recent_demographic_parity": metrics.demographic_parity(recent)}
+        return {name: tf.cast(value, tf.float32) for name, value in results.items()}
+
+
+class RegressionPrequential(keras.metrics.Metric):
+    """Mean squared error and the gap between the groups' mean predictions, of all rows and of the recent past."""
+
+    def __init__(self, num_groups=2, name="prequential", **kwargs):
+        super().__init__(name=name, **kwargs)
+        self.num_groups = num_groups
+        # Of all rows, and of the recent past: sums, and the counts that belong to them.
+        self.errors = self.add_variable((2, 2), "zeros", dtype="float64", name="errors")
+        self.sums = self.add_variable((2, num_groups, 2), "zeros", dtype="float64", name="sums")
+
+    def update_state(self, labels, groups, outputs):
+        labels, groups = tf.convert_to_tensor(labels), tf.convert_to_tensor(groups)
+        values = tf.cast(tf.convert_to_tensor(outputs)[:, 0], tf.float64)
+        known = tf.math.is_finite(labels)
+        error = tf.where(known, tf.cast(labels, tf.float64) - values, 0.0) ** 2
+        fade, kept = fading(labels, groups)
+        weights = tf.stack([tf.ones_like(values), tf.cast(fade, tf.float64)])  # (2, n)
+        kept = tf.stack([tf.ones_like(kept), kept])
+        errors = tf.matmul(weights, tf.stack([error, tf.cast(known, tf.float64)], axis=1))
+        in_group = tf.one_hot(groups, self.num_groups, dtype=tf.float64)  # (n, group)
+        in_group = tf.stack([tf.where(in_group > 0, values[:, None], 0.0), in_group], axis=-1)
+        self.errors.assign(kept[:, None] * self.errors.value + errors)
+        self.sums.assign(kept[:, None, None] * self.sums.value + tf.einsum("wn,ngs->wgs", weights, in_group))
+
+    def result(self):
+        errors, sums = self.errors.value, self.sums.value
+        error = metrics.ratio(errors[:, 0], errors[:, 1])
+        gap = metrics.soft_demographic_parity(sums[..., :1], sums[..., 1])
+        results = {"mean_squared_error": error[0], "demographic_parity": gap[0],
+                   "recent_mean_squared_error": error[1], "recent_demographic_parity": gap[1]}
+        return {name: tf.cast(value, tf.float32) for name, value in results.items()}
+
+
+class Mean(keras.metrics.Metric):
+    """A weighted mean that counts in float64: float32 stops at 2²⁴ rows."""
+
+    def __init__(self, name="mean", **kwargs):
+        super().__init__(name=name, **kwargs)
+        self.total = self.add_variable((2,), "zeros", dtype="float64", name="total")  # sum, weight
+
+    def update_state(self, values, weights):
+        values, weights = (tf.cast(part, tf.float64) for part in (values, weights))
+        self.total.assign_add(tf.stack([tf.reduce_sum(values * weights), tf.reduce_sum(weights)]))
+
+    def result(self):
+        return tf.cast(metrics.ratio(self.total.value[0], self.total.value[1]), tf.float32)
+
+
+class Latest(keras.metrics.Metric):
+    """The last value that it was given."""
+
+    def __init__(self, name="latest", **kwargs):
+        super().__init__(name=name, **kwargs)
+        self.last = self.add_variable((), "zeros", name="last")
+
+    def update_state(self, value):
+        self.last.assign(tf.cast(value, self.last.dtype))
+
+    def result(self):
+        return tf.identity(self.last.value)  # eagerly `value` is the variable itself

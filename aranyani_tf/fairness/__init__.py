@@ -1,0 +1,1 @@
+"""What is fair, and what is remembered of the past for it: Sections 3.1 to 3.3 and Appendix C."""

@@ -1,0 +1,165 @@
+"""What the optimizer sees: a predictor's weights as tensors, its outputs, and their gradients.
+
+A learner holds the variables that the optimizer moves. Given their values and a few samples it
+leaves a *trace*: the outputs, the losses, and a way to differentiate either. All of it is a pure
+function of the weights, so that many models can be traced at once.
+
+`ForestLearner` differentiates down to the nodes' logits z only. What lies below is an outer
+product with the features, ∂z/∂W = xᵀ, so the large arrays are touched once.
+"""
+
+import keras
+import tensorflow as tf
+
+from aranyani_tf.errors import ArgumentError
+from aranyani_tf.forest import packing as layout
+
+SMALLEST_PROBABILITY = 1e-7  # Keras's own: keeps the logarithm finite
+
+
+def is_labelled(labels):
+    """A label is missing when it is −1, or NaN in regression."""
+    return tf.math.is_finite(labels) if labels.dtype.is_floating else labels >= 0
+
+
+def is_informative(labels, groups):
+    """Rows with a label or a group; the others teach nothing, are not counted, and make nothing forget."""
+    return is_labelled(labels) | (groups >= 0)
+
+
+def losses(outputs, labels):
+    """Cross-entropy, or squared error for one output: (batch, label), (batch,) → (batch,).
+
+    A sample without a label has loss 0.
+    """
+    if outputs.shape[-1] == 1:
+        error = outputs[:, 0] - tf.cast(labels, outputs.dtype)
+        return tf.where(is_labelled(labels), error, tf.zeros_like(error)) ** 2
+    chosen = tf.reduce_sum(outputs * tf.one_hot(labels, outputs.shape[-1], dtype=outputs.dtype), -1)
+    loss = -tf.math.log(tf.maximum(chosen, SMALLEST_PROBABILITY))
+    return tf.where(labels >= 0, loss, tf.zeros_like(loss))
+
+
+class ForestLearner:
+    """A forest, with or without an encoder in front of it."""
+
+    names = ("node_kernel", "node_bias", "leaf_logits")
+    num_packed = 2
+
+    def __init__(self, forest, encoder=None):
+        self.forest, self.encoder = forest, encoder
+        self.shape = (forest.num_trees, forest.num_nodes)
+        # Optimizers move variables, so the packed weights are variables of their own. They are
+        # filled from the layer before a chunk and put back after it: no state lives in them.
+        self.packed = [
+            keras.Variable(weight, trainable=True, dtype=weight.dtype.name, name=name)
+            for weight, name in zip(self.pack(self.natural()), ("matrix", "leaf_logits"), strict=True)]
+        self.gather()
+
+    def gather(self):
+        """Which variables learn; as everywhere in Keras, freezing an encoder takes effect with `compile`."""
+        if not self.forest.trainable:
+            raise ArgumentError("the forest cannot be frozen, only an encoder can; to learn nothing, call predict")
+        self.variables = self.packed + (self.encoder.trainable_variables if self.encoder else [])
+        self.state = self.encoder.non_trainable_variables if self.encoder else []
+
+    def natural(self):
+        return [weight.value for weight in self.forest.weights]
+
+    def pack(self, arrays):
+        """Arrays shaped as the forest's weights (leading axes allowed), in the loop's layout."""
+        kernel, bias, leaf_logits = arrays
+        return [layout.pack_matrix(kernel, bias), leaf_logits]
+
+    def unpack(self, arrays):
+        matrix, leaf_logits = arrays
+        return [*layout.unpack_matrix(matrix, *self.shape), leaf_logits]
+
+    def norms(self, packed):
+        """The norm of each weight's gradient; its idle columns are zero."""
+        matrix, leaf_logits = packed
+        return [tf.norm(matrix[:-1]), tf.norm(matrix[-1]), tf.norm(leaf_logits)]
+
+    def load(self):
+        """Fills the packed weights from the layer."""
+        for variable, value in zip(self.packed, self.pack(self.natural()), strict=True):
+            variable.assign(value)
+
+    def store(self):
+        """Puts the packed weights back into the layer."""
+        unpacked = self.unpack([variable.value for variable in self.packed])
+        for weight, value in zip(self.forest.weights, unpacked, strict=True):
+            weight.assign(value)
+
+    def prepare(self, features):
+        """What a chunk's features become before the loop begins: (..., feature) → (..., input)."""
+        return features if self.encoder else layout.with_constant(features)
+
+    def trace(self, weights, state, inputs, labels, quantities):
+        return ForestTrace(self, weights, state, inputs, labels, quantities)
+
+    def predict(self, weights, state, inputs):
+        """What the model says when it is not learning (no dropout, say): (batch, label)."""
+        matrix, leaf_logits, *encoder_weights = weights
+        if self.encoder:
+            encoded, _ = self.encoder.stateless_call(encoder_weights, state, inputs, training=False)
+            inputs = layout.with_constant(encoded)
+        slots = tf.matmul(inputs, matrix)
+        nodes = (layout.unpack_nodes(part, *self.shape) for part in (slots, self.forest.activation(slots)))
+        return self.forest.read_leaves(self.forest.route(*nodes), leaf_logits)
+
+
+class ForestTrace:
+    """One step's samples in the forest.
+
+    Args:
+        weights, state: values of the learner's variables and of its non-trainable state.
+        inputs, labels: the prepared features, (batch, input), and (batch,).
+        quantities: (outputs, losses) → list of (batch,), what will be differentiated per sample.
+    """
+
+    def __init__(self, learner, weights, state, inputs, labels, quantities):
+        forest, given = learner.forest, inputs
+        matrix, leaf_logits, *self.encoder_weights = weights
+        self.matrix, self.state = matrix, state
+        if learner.encoder:
+            with tf.GradientTape() as self.encoder_tape:
+                self.encoder_tape.watch(self.encoder_weights)
+                self.encoded, self.state = learner.encoder.stateless_call(
+                    self.encoder_weights, state, inputs, training=True)
+            inputs = layout.with_constant(self.encoded)
+        self.inputs = inputs  # (batch, input)
+        self.slots = tf.matmul(inputs, matrix)  # (batch, slot): z = w·x + b
+        # One copy of the leaves for each sample makes their gradients come out per sample.
+        self.leaf_logits = tf.repeat(leaf_logits[None], inputs.shape[0], axis=0)
+        with tf.GradientTape(persistent=True) as self.tape:
+            self.tape.watch([self.slots, self.leaf_logits])
+            self.decisions = forest.activation(self.slots)  # (batch, slot): n = g(z)
+            self.leaf_probabilities = forest.route(  # (batch, tree, leaf)
+                *(layout.unpack_nodes(part, *learner.shape) for part in (self.slots, self.decisions)))
+            self.outputs = forest.read_leaves(self.leaf_probabilities, self.leaf_logits)
+            self.losses = losses(self.outputs, labels)
+            self.quantities = quantities(self.outputs, self.losses)
+        self.slopes = self.tape.gradient(self.decisions, self.slots)  # (batch, slot): g′(z)
+        # A forest says the same while it learns; an encoder may not.
+        self.said = learner.predict(weights, state, given) if learner.encoder else self.outputs
+
+    def gradients(self, upstream):
+        """Gradient of Σ upstream·loss for every variable of the learner; upstream is (batch,)."""
+        slots, leaf_logits = self.tape.gradient(
+            self.losses, [self.slots, self.leaf_logits], output_gradients=upstream)
+        gradients = [layout.sum_of_outer(self.inputs, slots), tf.reduce_sum(leaf_logits, axis=0)]
+        if self.encoder_weights:
+            below = tf.matmul(slots, self.matrix[:-1], transpose_b=True)  # (batch, feature)
+            gradients += self.encoder_tape.gradient(
+                self.encoded, self.encoder_weights, below, unconnected_gradients="zero")
+        return gradients
+
+    def jacobians(self):
+        """Gradient of every quantity of every sample: for each weight (batch, quantity, *weight)."""
+        per_quantity = [
+            self.tape.gradient(quantity, [self.slots, self.leaf_logits])
+            for quantity in self.quantities]
+        slots, leaf_logits = (tf.stack(parts, axis=1) for parts in zip(*per_quantity, strict=True))
+        slots = layout.computed_once(slots)  # (batch, quantity, slot)
+        return [self.inputs[:, None, :, None] * slots[:, :, None, :], leaf_logits]

@@ -1,0 +1,105 @@
+"""What a model remembers of its own stream: how it did so far, and how far `fit` has come.
+
+Keras's metrics begin anew with every epoch, and with every `evaluate`. These do not: they go on from call to
+call, and are saved with the model. They are no Keras weights, so that copying weights does not copy a past.
+"""
+
+import keras
+import tensorflow as tf
+
+from aranyani_tf.evaluation.metrics import FEW, told_signs, told_small_groups
+from aranyani_tf.evaluation.prequential import Mean, Prequential, RegressionPrequential
+from aranyani_tf.learning.forest_learner import is_informative
+
+
+def prequential_metric(num_labels, num_groups, positive_label):
+    if num_labels == 1:
+        return RegressionPrequential(num_groups)
+    return Prequential(num_labels, num_groups, positive_label)
+
+
+class Progress:
+    """Metrics of all rows that were learned, and the place in the epoch under way.
+
+    Args:
+        num_labels, num_groups, positive_label: those of the model.
+    """
+
+    def __init__(self, num_labels, num_groups, positive_label):
+        self.prequential = prequential_metric(num_labels, num_groups, positive_label)
+        self.task_loss = Mean("task_loss")
+        integer = {"dtype": tf.int64, "trainable": False}
+        self.num_rows = tf.Variable(0, **integer)  # that were learned from, all in all
+        self.epoch_rows = tf.Variable(0, **integer)  # of the epoch that `fit` is in
+        self.to_skip = tf.Variable(0, **integer)  # rows at the head of the epoch that a restored model has learned
+        self.diverged = tf.Variable(False, trainable=False)
+        self.saved = {f"{part.name}_{index}": variable for part in (self.prequential, self.task_loss)
+                      for index, variable in enumerate(part.variables)}
+        self.is_classifier, self.knows_label_0 = num_labels > 1, False
+        self.next_look, self.told = 10 * FEW, set()
+        self.saved |= {"num_rows": self.num_rows, "epoch_rows": self.epoch_rows}
+
+    def add(self, labels, groups, outputs, losses, known):
+        """Takes note of rows that were learned."""
+        self.prequential.update_state(labels, groups, outputs)
+        self.task_loss.update_state(losses, known)
+        self.num_rows.assign_add(tf.reduce_sum(tf.cast(is_informative(labels, groups), tf.int64)))
+
+    def results(self):
+        """The metrics so far as plain numbers; NaN for those that cannot be known yet."""
+        found = {"rows": int(self.num_rows.numpy()), "task_loss": float(self.task_loss.result())}
+        return found | {name: float(value) for name, value in self.prequential.result().items()}
+
+    def has_seen_label_0(self):
+        """Whether rows with label 0 were learned from; a regression has no such label."""
+        if not self.knows_label_0 and self.is_classifier:
+            self.knows_label_0 = bool(self.prequential.counts.numpy()[0].any())
+        return self.knows_label_0
+
+    def sentences(self, at_once):
+        """What users should know of their stream, each sentence once; looked for at once, or ever more seldom."""
+        num_rows = int(self.num_rows.numpy())
+        if not self.is_classifier or not (at_once or num_rows >= self.next_look):
+            return []
+        self.next_look = max(2 * num_rows, self.next_look)
+        counts = self.prequential.counts.numpy()
+        found = {"groups": told_small_groups(counts), "labels": told_signs(counts)}
+        new = {name: sentence for name, sentence in found.items() if sentence and name not in self.told}
+        self.told |= set(new)
+        return list(new.values())
+
+    def store(self):
+        return {name: variable.numpy() for name, variable in self.saved.items()}
+
+    def load(self, values):
+        """What `store` gave; a file of an earlier version may have none of it."""
+        for name, variable in self.saved.items():
+            if name in values:
+                variable.assign(values[name])
+
+
+class FitProgress(keras.callbacks.Callback):
+    """Follows `fit` from chunk to chunk: rows that a restored model knows already, norms, divergence.
+
+    Args:
+        after_chunk: called with what to call the chunk.
+        on_restored: called if a backup was restored in the middle of an epoch.
+    """
+
+    def __init__(self, progress, after_chunk, on_restored):
+        super().__init__()
+        self.progress, self.after_chunk, self.on_restored, self.begun = progress, after_chunk, on_restored, False
+
+    def on_epoch_begin(self, epoch, logs=None):
+        # Zero when `fit` begins, so whatever is there now came with a backup that a callback restored.
+        learned = 0 if self.begun else int(self.progress.epoch_rows.numpy())
+        self.begun = True
+        self.progress.to_skip.assign(learned)
+        if learned:
+            self.on_restored()
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.after_chunk(f"chunk {batch:,}")
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.progress.epoch_rows.assign(0)

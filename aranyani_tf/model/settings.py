@@ -1,0 +1,71 @@
+"""Which settings of a model can be, alone and together; whatever would have no effect is refused."""
+
+import keras
+import numpy as np
+
+from aranyani_tf import arguments as check
+from aranyani_tf.errors import ArgumentError
+from aranyani_tf.fairness.constraints import LEVELS
+from aranyani_tf.streams.row_rules import ON_BAD_ROWS
+
+FOREST = {"num_trees": 3, "height": 4, "activation": "sigmoid", "routing": "levels"}  # of no use to a predictor
+KERAS = {"name", "dtype", "trainable", "autocast"}  # what keras.Model takes
+TOLERANCE = 1e-3  # how far the sum of probabilities may be from 1
+
+
+def require_settings(*, num_labels, num_groups, samples_per_step, online, update_when, wait_for_all_groups, decay,
+                     forget, chance, scale_target, record_gradients, on_bad_rows, seed, constraint, predictor, encoder,
+                     forest, further):
+    """Raises an `ArgumentError` about the first setting of `Aranyani` that cannot be."""
+    check.require_whole("num_labels", num_labels, 1)
+    check.require_whole("num_groups", num_groups, 2)
+    check.require_whole("samples_per_step", samples_per_step, 1)
+    check.require_choice("update_when", update_when, ("always", "predicted_positive"))
+    check.require_choice("on_bad_rows", on_bad_rows, ON_BAD_ROWS)
+    check.require_choice("forget", forget, ("rows", "time"))
+    check.require_flags(online=online, wait_for_all_groups=wait_for_all_groups, record_gradients=record_gradients,
+                        scale_target=scale_target)
+    check.require_number("chance", chance, 0)
+    check.require_seed(seed)
+    if decay is not None:
+        check.require_number("decay", decay, 0, 1, above=True, below=True)
+    if constraint is not None:
+        check.require_choice("constraint", constraint, LEVELS)
+    for name, part in (("predictor", predictor), ("encoder", encoder)):
+        if part is not None and not isinstance(part, keras.layers.Layer):
+            raise ArgumentError(f"{name} must be a Keras model or layer, got {part!r}")
+    unknown = set(further) - KERAS
+    if unknown:
+        raise ArgumentError(f"unknown setting {', '.join(sorted(unknown))}")
+
+    if forget == "time" and decay is None:
+        raise ArgumentError("forget='time' says how to forget, decay how fast: pass decay=0.001, say")
+    if not online and samples_per_step == 1:
+        raise ArgumentError("online=False compares the groups within a step, which has one sample; pass "
+                            "samples_per_step=100, say")
+    if not online and decay is not None:
+        raise ArgumentError("decay has no effect with online=False, where each step's samples are all that counts")
+    if predictor is not None and encoder is not None:
+        raise ArgumentError("give predictor=keras.Sequential([encoder, predictor]) instead of both")
+    if update_when == "predicted_positive" and num_labels == 1:
+        raise ArgumentError("update_when='predicted_positive' needs labels; num_labels=1 is regression")
+    ignored = [name for name, value in forest.items() if value != FOREST[name]] if predictor is not None else []
+    if ignored:
+        raise ArgumentError(f"{', '.join(ignored)} are the forest's, and a predictor is in its place: leave them out")
+
+
+def require_probabilities(answers):
+    """Raises unless every row of (row, label) is a distribution over the labels."""
+    answers = np.asarray(answers)
+    inside = (answers >= -TOLERANCE) & (answers <= 1 + TOLERANCE)
+    if not inside.all() or (np.abs(answers.sum(axis=1) - 1) > TOLERANCE).any():
+        raise ArgumentError("the predictor must give probabilities that sum to 1, a softmax over the labels; for the "
+                            f"first row it gives {np.array2string(answers[0], precision=3)}")
+
+
+def with_training(part):
+    """A layer that can be told whether it learns: one whose `call` has no such argument goes into a model."""
+    if part is None or part._call_has_training_arg:
+        return part
+    return keras.Sequential([part])
+

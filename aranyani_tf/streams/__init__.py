@@ -1,0 +1,1 @@
+"""Rows in the order in which they arrive: checked, cut into chunks, made of tables."""

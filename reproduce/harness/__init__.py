@@ -1,0 +1,1 @@
+"""What all figures share: experiments, their grids and methods, runs, plots, readings, and where results come from."""

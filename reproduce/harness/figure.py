@@ -1,0 +1,103 @@
+"""What the scripts of all figures share: the command line, the run, the summary, the log."""
+
+import quiet  # noqa: F401
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.experiments import RESULTS
+from harness.plots import SETTINGS, last_records, save
+from harness.provenance import Clock, write_environment
+from harness.readings import write_reading
+from harness.runner import run_all
+from harness.scales import FULL, QUICK, TINY
+from harness.tracking import log_safely
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure: which experiments, how they are drawn, and what is read off them.
+
+    Args:
+        name: of its files.
+        title: one line, also the script's help.
+        experiments: function of a `scales.Scale`.
+        draw: function of the records, gives a matplotlib figure.
+        read: function of the records, gives a sentence or a few about what the numbers say.
+    """
+
+    name: str
+    title: str
+    experiments: Callable
+    draw: Callable
+    read: Callable
+
+    def main(self, arguments=None):
+        options = parsed(self.title, arguments)
+        try:
+            self.make(options)
+        except OSError as error:  # data that the user named or has to make; a folder that cannot be written to
+            sys.exit(str(error))
+
+    def make(self, options):
+        """Runs what is missing, and leaves CSV, PNG, PDF, a reading and a summary."""
+        name, experiments = self.name + options.scale.name, self.experiments(options.scale)
+        clock = Clock()
+        records = run_all(name, experiments, results=options.results, fresh=options.fresh,
+                          processes=options.processes)
+        duration = clock.seconds
+        if records.attrs["num_run"]:  # or else they were made by an earlier run
+            tell_environment(options, [name], experiments, clock, records.attrs["num_run"])
+        pictures, reading = save(self.draw(records), options.results, name), self.read(records)
+        if options.scale is FULL:
+            write_reading(options.results, name, self.title, reading)
+        if not options.no_wandb:
+            log_safely(name, records, pictures[:1], seconds=max(10.0, 0.1 * duration))
+        print(f"\n{self.title}\n\n{summary(records)}\n\n{reading}\n")
+        for path in (options.results / f"{name}.csv", *pictures):
+            print(f"→ {path}")
+
+
+def tell_environment(options, names, experiments, clock, num_run):
+    """Enters a run of figures into the list of runs."""
+    write_environment(options.results / f"environment{options.scale.name}.json", names, clock,
+                      seeds=sorted({seed for experiment in experiments for seed in experiment.seeds}),
+                      experiments=len(experiments), experiments_run=num_run)  # the others were done already
+
+
+def parsed(title, arguments=None):
+    """The options of every figure's script."""
+    parser = argparse.ArgumentParser(description=title)
+    scales = parser.add_mutually_exclusive_group()
+    scales.add_argument("--quick", dest="scale", action="store_const", const=QUICK, default=FULL,
+                        help="fewer seeds, settings and rows; writes <name>_quick.*")
+    scales.add_argument("--tiny", dest="scale", action="store_const", const=TINY, help="for tests: a few rows")
+    parser.add_argument("--fresh", action="store_true", help="start over, also what is done already")
+    parser.add_argument("--no-wandb", action="store_true", help="do not log to Weights & Biases")
+    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="at once; default: one a core")
+    parser.add_argument("--results", type=Path, default=RESULTS, metavar="FOLDER")
+    options = parser.parse_args(arguments)
+    if options.processes < 1:
+        parser.error(f"--processes must be at least 1, got {options.processes}")
+    return options
+
+
+def summary(records):
+    """Mean ± standard deviation over the seeds at the end of the stream, for each setting."""
+    ends = last_records(records).query("method != 'majority'")
+    shown = [name for name in SETTINGS if name in ("dataset", "method", "rule", "fairness_weight")
+             or (name in ends and ends[name].nunique(dropna=False) > 1)]
+    table = ends.groupby(shown, dropna=False)[["accuracy", "demographic_parity"]].agg(["mean", "std", "count"])
+    lines = {"accuracy %": table["accuracy"].assign(**(100 * table["accuracy"][["mean", "std"]])),
+             "demographic parity": table["demographic_parity"]}
+    text = table.index.to_frame(index=False)
+    for column, found in lines.items():
+        digits = 2 if "%" in column else 4
+        text[column] = [f"{mean:.{digits}f}" + (f" ± {spread:.{digits}f}" if count > 1 else "")
+                        for mean, spread, count in zip(found["mean"], found["std"], found["count"], strict=True)]
+    text["seeds"] = table["accuracy"]["count"].to_numpy()
+    return text.to_string(index=False, na_rep="")

@@ -1,0 +1,65 @@
+"""`environment.json` beside the results: with what each run was made, and what it made."""
+
+import json
+import os
+import platform
+import subprocess
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+from aranyani_tf.files import whole_file
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("tensorflow", "keras", "numpy", "pandas", "matplotlib", "river")
+
+
+class Clock:
+    """Begins with a run: the time, and the state of the repository before results are written."""
+
+    def __init__(self):
+        self.begin, self.state = time.perf_counter(), repository_state()
+
+    @property
+    def seconds(self):
+        return time.perf_counter() - self.begin
+
+
+def write_environment(path, names, clock, **facts):
+    """Adds the run that made these files to the list of runs; what was made again leaves its older run.
+
+    Args:
+        path: of the JSON file.
+        names: of what was made, "figure2" or "table1".
+        clock: the run's `Clock`.
+        facts: more to be told, such as the seeds.
+    """
+    known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+    if not isinstance(known, list):  # an earlier version told its last run only; that is no reason to lose this one
+        known = []
+    runs = [run | {"made": [name for name in run["made"] if name not in names]} for run in known]
+    runs.append({
+        "made": list(names),
+        "versions": {"python": platform.python_version(), **{package: version(package) for package in PACKAGES}},
+        **clock.state,
+        "machine": {"system": platform.system(), "architecture": platform.machine(), "cores": os.cpu_count()},
+        **facts,
+        "duration_seconds": round(clock.seconds, 1)})
+    with whole_file(path, "w") as file:
+        json.dump([run for run in runs if run["made"]], file, indent=2)
+        file.write("\n")
+
+
+def repository_state():
+    """The commit, and whether the code differs from it."""
+    return {"commit": git("rev-parse", "HEAD"),
+            "uncommitted_changes": bool(git("status", "--porcelain", "-uno", "--", ".", ":!results"))}
+
+
+def git(*arguments):
+    """What git says, or None where there is no repository."""
+    try:
+        result = subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True)
+    except FileNotFoundError:
+        return None
+    return result.stdout.strip() if result.returncode == 0 else None

@@ -1,0 +1,119 @@
+"""Many experiments over all cores, each kept when it is done.
+
+A finished experiment is a file of its own (see `parts`), and these are joined into `results/<name>.csv` as
+they come in. A run that was killed goes on with those that are missing, and ends with the same bytes.
+"""
+
+import multiprocessing
+import os
+import queue
+import sys
+import threading
+import time
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+import pandas as pd
+from tqdm import tqdm
+
+from harness.experiments import RESULTS
+from harness.parts import is_whole, join, part_of, require_room, write_part
+
+
+def run_all(name, experiments, *, results=RESULTS, fresh=False, processes=None, progress=True):
+    """Runs what is not done yet; returns all records, which are then in `results/<name>.csv`."""
+    experiments, csv = list(dict.fromkeys(experiments)), Path(results) / f"{name}.csv"
+    num_run = complete(name, experiments, results=results, fresh=fresh, processes=processes, progress=progress, csv=csv)
+    join([part_of(experiment, results) for experiment in experiments], csv)
+    records = pd.read_csv(csv)
+    records.attrs["num_run"] = num_run
+    return records
+
+
+def complete(name, experiments, *, results=RESULTS, fresh=False, processes=None, progress=True, csv=None):
+    """Runs what is not done yet, and tells how many that were; `csv` grows with every one that is."""
+    files = {experiment: part_of(experiment, results) for experiment in experiments}
+    if fresh:
+        for file in files.values():
+            file.unlink(missing_ok=True)
+    done = {experiment for experiment in files if is_whole(files[experiment])}
+    todo = [experiment for experiment in files if experiment not in done]
+    if done:
+        print(f"{name}: {len(done)} of {len(files)} experiments are done already; --fresh starts over")
+    if not todo:
+        return 0  # before any data is read
+    require_room(results)
+    costs = {experiment: experiment.cost for experiment in files}
+    todo.sort(key=costs.get, reverse=True)  # the longest first, so that no core is left alone with it at the end
+    with tqdm(total=sum(costs.values()), desc=name, bar_format="{desc}: {percentage:3.0f}%|{bar}| "
+              "{elapsed}, {remaining} left", initial=sum(map(costs.get, done)),
+              mininterval=0.5 if sys.stderr.isatty() else 15, disable=not progress) as bar:
+        for experiment, frame in finished(todo, processes or os.cpu_count(), bar.update):
+            write_part(files[experiment], frame)
+            done.add(experiment)
+            if csv is not None:
+                join([files[each] for each in files if each in done], csv)
+    return len(todo)
+
+
+def finished(experiments, processes, report):
+    """Yields (experiment, records) as they are done, one process a core."""
+    if not experiments:
+        return
+    context = multiprocessing.get_context("spawn")
+    counts = context.Queue()
+    with ProcessPoolExecutor(min(processes, len(experiments)), context, prepare_worker, (counts, os.getpid())) as pool:
+        waiting = {pool.submit(run_one, experiment): experiment for experiment in experiments}
+        failures = []
+        try:
+            while waiting:
+                done, _ = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                report(sum(drain(counts)))
+                for future in done:
+                    experiment = waiting.pop(future)
+                    if future.exception():
+                        failures.append((experiment, future.exception()))  # the others go on
+                    else:
+                        yield experiment, future.result()
+        except BaseException:  # Ctrl-C, say: what is under way would not be kept
+            for worker in multiprocessing.active_children():
+                worker.terminate()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    if failures:
+        experiment, error = failures[0]
+        lost = isinstance(error, BrokenProcessPool)
+        raise RuntimeError(f"{len(failures)} experiments failed; the others are kept. The first, {experiment}: "
+                           + ("its process was killed; is there enough memory? --processes 1 needs less" if lost
+                              else str(error))) from error
+
+
+def drain(counts):
+    while True:
+        try:
+            yield counts.get_nowait()
+        except queue.Empty:
+            return
+
+
+def prepare_worker(counts, parent):
+    """One thread a process; more would get into each other's way. A worker ends with its parent."""
+    import tensorflow as tf
+
+    tf.config.threading.set_intra_op_parallelism_threads(1)
+    tf.config.threading.set_inter_op_parallelism_threads(1)
+    run_one.counts = counts
+
+    def watch():
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def run_one(experiment):
+    models = len(experiment.fairness_weights) * len(experiment.seeds)
+    share = experiment.cost / (models * len(experiment.stream()))  # of one row of one model
+    return experiment.run(on_chunk=lambda done: run_one.counts.put(share * done))

@@ -1,0 +1,1 @@
+"""The scripts that make what the repository ships: its tables, its embeddings, a page of the docs."""

@@ -1,0 +1,335 @@
+"""What the figures share, and the sweeps: resuming, the grids, the plots, W&B."""
+
+import concurrent.futures
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+import aranyani_tf as ar
+import figure2
+import matched
+import sweep
+import wandb_files
+from aranyani_tf.baselines.majority import MajorityLearner, majority
+from aranyani_tf.errors import ArgumentError
+from aranyani_tf.evaluation.records import learn_stream
+from harness import experiments, grids, plots, runner, scales
+from sweep_server import SweepServer
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = ROOT / "reproduce"
+
+SMALL = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from harness.experiments import Experiment
+from harness.runner import run_all
+if __name__ == "__main__":
+    grid = [Experiment("synthetic", (0.0, weight), (0, 1), num_trees=1, height=1, rows=800)
+            for weight in (.1, .3, 1., 3.)]
+    run_all("small", grid, results=sys.argv[2], processes=1, progress=False)
+"""
+
+
+def small_run(folder):
+    script = folder / "small.py"
+    script.write_text(SMALL)
+    return subprocess.Popen([sys.executable, script, SCRIPTS, folder])
+
+
+def test_a_run_killed_at_several_moments_ends_with_the_bytes_of_one_that_was_not(tmp_path):
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    whole.mkdir()
+    killed.mkdir()
+    assert small_run(whole).wait() == 0
+    parts = killed / ".parts"
+    for num_parts in (0, 1, 3):  # before the first experiment is done, after it, after three of four
+        run = small_run(killed)
+        begin = time.time()
+        while len(list(parts.glob("[!.]*.csv"))) < num_parts or (num_parts == 0 and time.time() < begin + 4):
+            assert run.poll() is None
+            time.sleep(0.01)
+        os.kill(run.pid, signal.SIGKILL)
+        run.wait()
+        if (killed / "small.csv").exists():  # never half a file
+            assert set(pd.read_csv(killed / "small.csv").groupby(["fairness_weight", "seed"])["step"].max()) == {800}
+    finished = {file: file.stat().st_mtime_ns for file in parts.glob("[!.]*.csv")}
+    assert finished
+    assert small_run(killed).wait() == 0
+    assert (killed / "small.csv").read_bytes() == (whole / "small.csv").read_bytes()
+    assert all(file.stat().st_mtime_ns == before for file, before in finished.items())  # nothing twice
+    frame = pd.read_csv(killed / "small.csv")
+    assert list(frame.columns[:12]) == experiments.FIRST_COLUMNS
+    ends = plots.last_records(frame)
+    assert (ends["step"] == 800).all()
+    assert len(ends.query("method == 'aranyani'")) == 16 and len(ends.query("method == 'majority'")) == 4 * 2 * 11
+
+
+def test_an_experiment_that_fails_says_which_and_the_others_are_kept(tmp_path):
+    good = experiments.Experiment("synthetic", (0.0,), (0,), num_trees=1, height=1, rows=300)
+    bad = experiments.Experiment("synthetic", (0.0,), (0,), num_trees=1, height=11, rows=200)
+    with pytest.raises(RuntimeError, match=r"1 experiments failed; the others are kept.*height=11.*must be a whole"):
+        runner.run_all("both", [bad, good], results=tmp_path, processes=1, progress=False)
+    assert len(list((tmp_path / ".parts").glob("*.csv"))) == 1
+
+
+def test_figure_2_has_the_released_grids_with_both_rules():
+    everything = grids.figure2()
+    assert {each.method for each in everything} == {"aranyani", "leaf", "mlp", "ht", "aht", "faht"}
+    grid = [each for each in everything if each.method == "aranyani"]
+    assert sum(len(each.fairness_weights) for each in grid) == 2 * 29
+    assert {each.seeds for each in grid} == {(0, 1, 2, 3, 4)} and {each.rule for each in grid} == {"released", "paper"}
+    paper = next(each for each in grid if each.dataset == "adult" and each.rule == "paper")
+    assert paper.fairness_weights == (0, 10, 30, 50, 100, 500, 1000, 10_000)
+    quick = [each for each in grids.figure2(scales.QUICK) if each.method == "aranyani"]
+    assert {each.rule for each in quick} == {"released"} and {each.seeds for each in quick} == {(0, 1)}
+
+
+# Accuracy and demographic parity of Adult that another implementation found, each with a tolerance.
+INDEPENDENT = {0.0: ((0.835, 0.002), (0.197, 0.02)), 0.1: ((0.828, 0.004), (0.124, 0.02)),
+               10.0: ((0.794, 0.007), (0.051, 0.015))}
+
+
+def test_a_run_on_adult_gives_the_committed_numbers_and_those_of_an_independent_program():
+    committed = pd.read_csv(ROOT / "results" / "figure2.csv").query("dataset == 'adult' and rule == 'released'")
+    made = experiments.Experiment("adult", tuple(INDEPENDENT), grids.SEEDS).run()
+    found, known = (plots.last_records(frame.query("method == 'aranyani'")).set_index(["fairness_weight", "seed"])[
+        ["accuracy", "demographic_parity"]] for frame in (made, committed))
+    assert (found - known.loc[found.index]).abs().max().to_dict() == pytest.approx(
+        {"accuracy": 0, "demographic_parity": 0}, abs=5e-3)  # rounding decides signs of gaps
+    means = found.groupby("fairness_weight").mean()
+    for weight, ((accuracy, within), (gap, gap_within)) in INDEPENDENT.items():
+        assert means.loc[weight, "accuracy"] == pytest.approx(accuracy, abs=within), weight
+        assert means.loc[weight, "demographic_parity"] == pytest.approx(gap, abs=gap_within), weight
+
+
+class Opinion:
+    """A learner whose answers are known beforehand."""
+
+    def __init__(self, answers):
+        self.answers = iter(answers)
+
+    def predict_then_learn(self, x, y, a):
+        return np.eye(2)[[next(self.answers) for _ in y]]
+
+
+def test_the_line_of_majority_is_where_draws_come_out():
+    random, rows = np.random.default_rng(0), 200_000
+    labels, groups = (random.random(rows) < 0.24).astype(int), (random.random(rows) < 0.5).astype(int)
+    stream = ar.Stream(np.zeros((rows, 1), "float32"), labels, groups)
+    said = np.where(random.random(rows) < 0.8, labels, groups)
+    line = majority(learn_stream(Opinion(said), stream, checkpoints=[rows]), stream).set_index("probability")
+    drawn = learn_stream(MajorityLearner(Opinion(said), 0.3, label=0, seed=1), stream, checkpoints=[rows]).iloc[-1]
+    for name in ("accuracy", "demographic_parity", "late_accuracy", "equal_opportunity"):
+        assert drawn[name] == pytest.approx(line.loc[0.3, name], abs=0.006), name
+    assert line.loc[0.0, "accuracy"] == (labels == 0).mean() and line.loc[0.0, "demographic_parity"] == 0
+
+
+def test_majority_comes_with_the_runs_of_weight_0_and_ends_at_the_model():
+    records = experiments.Experiment("synthetic", (0.0, 0.1), (0,), num_trees=1, height=1, rows=600).run()
+    line = records.query("method == 'majority'").set_index("probability")
+    model = plots.last_records(records.query("method == 'aranyani' and fairness_weight == 0")).iloc[0]
+    assert list(line.index) == [round(0.1 * step, 1) for step in range(11)]
+    assert line.loc[1.0, "accuracy"] == model["accuracy"]
+    assert line.loc[0.5, "demographic_parity"] == pytest.approx(model["demographic_parity"] / 2)
+
+
+def test_the_pareto_front_has_the_points_that_nothing_beats():
+    points = np.array([[0.2, 0.83], [0.1, 0.82], [0.1, 0.80], [0.15, 0.81], [0.05, 0.79], [0.0, 0.76]])
+    np.testing.assert_array_equal(plots.pareto_front(points), [[0.0, 0.76], [0.05, 0.79], [0.1, 0.82], [0.2, 0.83]])
+
+
+def test_the_figure_has_three_panels_with_every_run_and_an_inverted_axis():
+    records = pd.read_csv(ROOT / "results" / "figure2.csv")
+    figure = figure2.draw(records)
+    assert [axes.get_title() for axes in figure.axes] == ["Adult", "Census", "COMPAS"]
+    for axes, num_weights in zip(figure.axes, (8, 6, 15), strict=True):
+        left, right = axes.get_xlim()
+        assert left > right
+        sizes = [len(points.get_offsets()) for points in axes.collections]
+        assert sizes.count(5 * num_weights) >= 2  # both rules
+
+
+def test_a_figure_from_the_command_line_logs_to_w_and_b(tmp_path):
+    result = subprocess.run(
+        [sys.executable, SCRIPTS / "figure5.py", "--tiny", "--results", tmp_path], capture_output=True, text=True,
+        cwd=tmp_path, env=os.environ | {"WANDB_MODE": "offline", "TF_CPP_MIN_LOG_LEVEL": "3"})  # as the Makefile
+    assert result.returncode == 0, result.stderr
+    for chatter in ("cuda", "cuInit", "oneDNN", "absl::InitializeLog"):  # of the workers too
+        assert chatter not in result.stderr
+    for name in ("figure5_tiny.csv", "figure5_tiny.png", "figure5_tiny.pdf"):
+        assert f"→ {tmp_path / name}" in result.stdout and (tmp_path / name).stat().st_size > 1_000
+    assert "demographic parity" in result.stdout and (tmp_path / "environment_tiny.json").exists()
+    frame = pd.read_csv(tmp_path / "figure5_tiny.csv")
+    assert set(frame["dataset"]) == {"adult"} and set(frame["fairness_weight"]) == {0, 100}
+    runs = sorted((tmp_path / "wandb").glob("offline-run-*/*.wandb"))
+    assert len(runs) == 2  # Aranyani, Majority
+    logged = [entry for run in runs for entry in wandb_files.history(run)]
+    assert any("points" in name for entry in logged for name in entry)
+    assert any("figure5_tiny" in name for entry in logged for name in entry)
+    assert wandb_files.config(runs[0])["dataset"] == ["adult"]
+
+
+@pytest.mark.parametrize("name", ["adult", "census", "compas", "celeba", "civil_comments", "architecture"])
+def test_every_sweep_file_is_valid_for_w_and_b_and_is_the_grid(name):
+    configs = list(sweep.configs_of(SCRIPTS / "sweep_configs" / f"{name}.yaml"))  # checks it with W&B's own schema
+    found = list(sweep.grids_of(configs))
+    if name == "architecture":
+        shapes = {(each.num_trees, each.height) for each in found}
+        assert shapes == {(trees, height) for trees in (1, 2, 3, 5, 8) for height in range(2, 7)}
+    else:
+        (only,) = found
+        assert set(only.fairness_weights) == set(grids.RELEASED_WEIGHTS[name]) and set(only.seeds) == set(grids.SEEDS)
+        assert (only.dataset, only.rule, only.num_trees, only.height) == (name, "released", 3, 4)
+
+
+def test_a_wrong_sweep_is_refused(tmp_path):
+    path = tmp_path / "wrong.yaml"
+    path.write_text(yaml.safe_dump({"program": "x.py", "method": "gird", "parameters": {"seed": {"values": [0]}}}))
+    with pytest.raises(ValueError, match="not a sweep of W&B"):
+        list(sweep.configs_of(path))
+    for change, message in (({"method": "random"}, "method random"), ({"parameters": {"colour": {"values": ["red"]}}},
+                            "unknown parameter colour"), ({"parameters": {"seed": {"values": [0]}}}, "is missing")):
+        right = {"program": "x.py", "method": "grid", "parameters": {"seed": {"values": [0]}}}
+        path.write_text(yaml.safe_dump(right | change))
+        with pytest.raises(ValueError, match=message):
+            list(sweep.configs_of(path))
+    with pytest.raises(ValueError, match="unknown parameter colour"):
+        sweep.experiment_of({"dataset": "adult", "fairness_weight": 0.1, "seed": 0, "colour": "red"})
+
+
+def test_an_agent_of_w_and_b_runs_two_settings_and_finds_the_numbers_of_the_grid(tmp_path):
+    server = SweepServer(num_runs=2)
+    bin_folder = Path(sys.executable).parent
+    environment = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()} | {
+        "WANDB_BASE_URL": server.url, "WANDB_API_KEY": "local-" + 40 * "0", "WANDB_DIR": str(tmp_path),
+        "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
+    options = {"cwd": ROOT, "capture_output": True, "text": True, "timeout": 300}
+    made = subprocess.run(["wandb", "sweep", "reproduce/sweep_configs/adult.yaml"], env=environment, **options)
+    assert made.returncode == 0, made.stderr
+    agent = subprocess.run(["wandb", "agent", "team/aranyani_tf/sweep1"],
+                           env=environment | {"WANDB_MODE": "offline"}, **options)
+    server.close()
+    assert agent.returncode == 0, agent.stderr
+    grid = plots.last_records(pd.read_csv(ROOT / "results" / "figure2.csv"))
+    runs = sorted(tmp_path.glob("wandb/offline-run-*/*.wandb"))
+    assert len(runs) == 2
+    for run in runs:
+        config, last = wandb_files.config(run), list(wandb_files.history(run))[-1]
+        same = grid[(grid["dataset"] == "adult") & (grid["method"] == "aranyani") & (grid["rule"] == "released")
+                    & (grid["fairness_weight"] == config["fairness_weight"]) & (grid["seed"] == config["seed"])].iloc[0]
+        assert last["step"] == 32_561
+        assert last["accuracy"] == pytest.approx(same["accuracy"], abs=1e-3)
+        assert last["demographic_parity"] == pytest.approx(same["demographic_parity"], abs=3e-3)
+
+
+def test_every_parameter_of_a_sweep_is_read_as_its_kind():
+    kinds = sweep.kinds()
+    assert set(kinds) == set(sweep.parameters())
+    texts = {"decay": "0.01", "num_trees": "2", "fraction": "0.5", "record_gradients": "False", "order": "file"}
+    assert {name: kinds[name](text) for name, text in texts.items()} == {
+        "decay": 0.01, "num_trees": 2, "fraction": 0.5, "record_gradients": False, "order": "file"}
+
+
+def test_agents_may_add_to_one_file(tmp_path):
+    frame = pd.DataFrame({"fairness_weight": [0.1], "seed": [0], "accuracy": [0.8]})
+    with concurrent.futures.ThreadPoolExecutor(8) as agents:
+        list(agents.map(lambda _: sweep.append(frame, tmp_path / "all.csv"), range(40)))
+    assert pd.read_csv(tmp_path / "all.csv")["seed"].tolist() == [0] * 40
+
+
+def test_rows_with_other_columns_are_not_added_to_a_file(tmp_path):
+    path = tmp_path / "all.csv"
+    sweep.append(pd.DataFrame({"seed": [0], "accuracy": [0.8]}), path)
+    for other, told in (({"seed": [0], "seconds": [9.0]}, "accuracy, seconds"),
+                        ({"accuracy": [0.8], "seed": [0]}, "their order")):
+        with pytest.raises(ArgumentError, match=rf"all\.csv has other columns .*{told}.*choose another file"):
+            sweep.append(pd.DataFrame(other), path)
+    assert path.read_text() == "seed,accuracy\n0,0.8\n"
+
+
+def test_a_local_sweep_tells_in_one_line_that_its_folder_cannot_be_written_to(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setattr(runner, "finished", lambda *_: pytest.fail("an experiment was begun"))
+    monkeypatch.setattr(sys, "argv", ["sweep.py", "--local", str(SCRIPTS / "sweep_configs" / "compas.yaml"),
+                                      "--results", str(tmp_path / "file" / "results")])
+    with pytest.raises(SystemExit, match=r"cannot be written to .*file/results: Not a directory.*--results"):
+        sweep.main()
+
+
+def test_an_agent_s_file_has_the_same_columns_for_every_weight(tmp_path, monkeypatch):
+    monkeypatch.setenv("WANDB_MODE", "disabled")
+    for weight in (0.0, 0.1):
+        sweep.run_one({"dataset": "synthetic", "rows": 300, "fairness_weight": weight, "seed": 0, "num_trees": 1,
+                       "height": 1}, tmp_path / "all.csv")
+    found = pd.read_csv(tmp_path / "all.csv")
+    assert set(found["fairness_weight"]) == {0.0, 0.1} and set(found["height"]) == {1}
+
+
+def run_script(name, *arguments):
+    return subprocess.run([sys.executable, SCRIPTS / name, *arguments], capture_output=True, text=True)
+
+
+def test_accuracy_at_a_gap_is_read_off_the_pareto_front():
+    points = np.array([[0.2, 0.84], [0.1, 0.82], [0.1, 0.80], [0.02, 0.78]])
+    assert matched.accuracy_at(points, 0.15) == pytest.approx(0.83)
+    assert matched.accuracy_at(points, 0.06) == pytest.approx(0.80)
+    assert matched.accuracy_at(points, 0.3) == pytest.approx(0.84)  # fairer than asked, and as good as it gets
+    assert np.isnan(matched.accuracy_at(points, 0.01))
+    frame = pd.read_csv(ROOT / "results" / "figure2.csv")
+    found = matched.matched(frame).set_index(["dataset", "method", "rule", "demographic_parity"])["accuracy"]
+    assert found["adult", "aranyani", "released", 0.10] > found["adult", "majority", "released", 0.10] > 0.79
+
+
+def runs_of(**settings):
+    """Three made-up runs of one setting, whose gap at half the accuracy lies between them."""
+    return pd.DataFrame({"dataset": "adult", "preprocessing": "released", "method": "aranyani", "rule": "released",
+                         "decay": np.nan, "fairness_weight": [0.0, 1.0, 2.0], "seed": 0, "step": 100,
+                         "accuracy": [0.9, 0.8, 0.7], "demographic_parity": [0.2, 0.1, 0.0]} | settings)
+
+
+def test_no_two_settings_are_matched_as_one():
+    better = {"accuracy": [0.95, 0.85, 0.75]}
+    frame = pd.concat([runs_of(), runs_of(rule="l2", **better), runs_of(rule="paper"), runs_of(height=5, **better)])
+    found = matched.matched(frame.fillna({"height": 4})).query("demographic_parity == 0.15")
+    assert {(rule, height): round(accuracy, 3) for rule, height, accuracy in zip(
+        found["rule"], found["height"], found["accuracy"], strict=True)} == {
+            ("released", 4): 0.85, ("l2", 4): 0.9, ("paper", 4): 0.85, ("released", 5): 0.9}
+    with pytest.raises(ValueError, match="runs that differ in rule, height do not belong to one curve"):
+        matched.at_gap(frame, 0.1)
+
+
+def test_runs_that_two_figures_share_count_once_and_must_agree():
+    shared = matched.joined([runs_of(), pd.concat([runs_of(), runs_of(decay=0.01)])])
+    assert len(shared) == 6 and set(shared["forget"]) == {"rows"}
+    with pytest.raises(ValueError, match=r"other numbers for the same run, .*'method': 'aranyani'"):
+        matched.joined([runs_of(), runs_of(accuracy=[0.9, 0.8, 0.6])])
+
+
+def test_matched_csv_is_what_the_two_figures_give(tmp_path):
+    for name in matched.SOURCES:
+        shutil.copy(ROOT / "results" / name, tmp_path)
+    result = run_script("matched.py", "--results", tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "matched.csv").read_bytes() == (ROOT / "results" / "matched.csv").read_bytes()
+    (tmp_path / "figure2.csv").unlink()
+    result = run_script("matched.py", "--results", tmp_path)
+    assert result.returncode == 1 and "make figure2" in result.stderr
+
+
+def test_table_2_from_the_command_line(tmp_path):
+    result = run_script("table2.py", "--rows", "3000", "--repeats", "1", "--output", tmp_path / "table2.csv")
+    assert result.returncode == 0, result.stderr
+    table = pd.read_csv(tmp_path / "table2.csv").set_index("method")
+    assert list(table.index) == ["HT", "AHT", "Aranyani", "Aranyani (MLP)", "Aranyani (Leaf)"]
+    assert table.loc["HT", "ratio_to_ht"] == 1 and table.loc["Aranyani", "paper_minutes"] == 32.97
+    assert (table["seconds"] > 0).all() and table["compile_seconds"].notna().sum() == 3

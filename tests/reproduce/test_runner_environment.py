@@ -1,0 +1,71 @@
+"""`environment.json`: every run once, with what it made."""
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+import figures
+from harness import fingerprints
+from harness import provenance as environment
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_a_run_is_told_once_and_what_is_made_again_leaves_its_older_run(tmp_path):
+    path = tmp_path / "environment.json"
+    for names in (["figure1", "figure2"], ["table1"], ["figure2"], ["figure1"]):
+        environment.write_environment(path, names, environment.Clock(), seeds=[0, 1])
+    runs = json.loads(path.read_text())
+    assert [run["made"] for run in runs] == [["table1"], ["figure2"], ["figure1"]]
+    assert runs[0]["seeds"] == [0, 1] and {"tensorflow", "keras", "river"} <= set(runs[0]["versions"])
+    assert len(runs[0]["commit"]) == 40 and runs[0]["duration_seconds"] >= 0
+
+
+def test_the_committed_list_has_every_figure_once():
+    made = [name for run in json.loads((ROOT / "results" / "environment.json").read_text()) for name in run["made"]]
+    assert len(made) == len(set(made))
+    assert {*figures.NAMES, "figure2_beyond", "small_groups", "matched", "table1"} <= set(made)
+
+
+def test_a_list_that_an_earlier_version_wrote_does_not_lose_a_run_at_its_end(tmp_path):
+    path = tmp_path / "environment.json"
+    path.write_text(json.dumps({"figure2": {"commit": "0" * 40, "seeds": [0]}}))
+    environment.write_environment(path, ["figure1"], environment.Clock())
+    assert [run["made"] for run in json.loads(path.read_text())] == [["figure1"]]
+
+
+def test_every_library_that_is_imported_is_declared_and_pinned():
+    declared, pinned = ((ROOT / name).read_text().lower() for name in ("setup.py", "constraints.txt"))
+    distributions = packages_distributions()
+    paths = [path for folder in ("aranyani_tf", "reproduce", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
+    for path in paths:
+        for module in fingerprints.imported(ast.parse(path.read_bytes())):
+            name = module.split(".")[0]
+            if name in sys.stdlib_module_names or name == "aranyani_tf" or fingerprints.file_of(name, ROOT):
+                continue
+            (distribution,) = set(distributions[name])
+            wanted = distribution.lower().replace("_", "-")
+            assert re.search(rf'"{wanted}[\[">]', declared), f"{path.name} imports {name}, which setup.py lacks"
+            assert re.search(rf"^{wanted}==", pinned, flags=re.MULTILINE), f"constraints.txt does not pin {wanted}"
+
+
+@pytest.mark.parametrize(("script", "arguments", "name"), [
+    ("reproduce/table1.py", ["--output", "own.csv"], "own"),
+    ("reproduce/table2.py", ["--rows", "300", "--repeats", "1", "--output", "table2.csv"], "table2"),
+    ("benchmarks/speed.py", ["--only", "compilations", "--output", "benchmark.csv"], "benchmark")])
+def test_tables_and_the_benchmark_tell_theirs_and_tensorflow_is_quiet(tmp_path, script, arguments, name):
+    unset = {key: value for key, value in os.environ.items() if key != "TF_CPP_MIN_LOG_LEVEL"}
+    result = subprocess.run([sys.executable, ROOT / script, *arguments], capture_output=True, text=True, cwd=tmp_path,
+                            env=unset)
+    assert result.returncode == 0, result.stderr
+    (run,) = json.loads((tmp_path / "environment.json").read_text())
+    assert run["made"] == [name] and (tmp_path / f"{name}.csv").is_file()
+    for chatter in ("cuda", "cuInit", "oneDNN", "absl::InitializeLog", "rebuild TensorFlow"):
+        assert chatter not in result.stderr

@@ -1,0 +1,142 @@
+"""An experiment's key: no old result passes for a new one, and none is thrown away for nothing."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aranyani_tf.errors import ArgumentError
+from harness import experiments, fingerprints, grids, methods, scales
+
+ROOT = Path(__file__).parents[2]
+ADULT = {"dataset": "adult", "fairness_weights": (0.0,), "seeds": (0,)}
+
+
+@pytest.fixture
+def copied(tmp_path):
+    """The project's code in a folder of its own, to be changed."""
+    for name in ("aranyani_tf", "reproduce"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def changed(root, file, old=None, new=None):
+    """Which methods' hashes on Adult differ once a file has another line, or `new` in the place of `old`."""
+    before = {method: fingerprints.of_code(method, "adult", root=root) for method in methods.METHODS}
+    path = root / file
+    text = path.read_text(encoding="utf-8")
+    assert old is None or old in text
+    path.write_text(text + "\nLATER = 1\n" if old is None else text.replace(old, new), encoding="utf-8")
+    fingerprints.of_code.cache_clear()
+    return {method for method in methods.METHODS if fingerprints.of_code(method, "adult", root=root) != before[method]}
+
+
+EVERY = set(methods.METHODS)
+FAHT = {"faht", "faht_majority_leaves", "faht_released"}
+
+
+@pytest.mark.parametrize(("file", "concerned"), [
+    ("aranyani_tf/learning/step.py", EVERY), ("aranyani_tf/datasets/adult.py", EVERY),
+    ("aranyani_tf/datasets/shipped.py", EVERY),
+    ("reproduce/harness/experiments.py", EVERY), ("reproduce/harness/experiment_streams.py", EVERY),
+    ("reproduce/harness/race.py", EVERY),
+    ("aranyani_tf/baselines/faht.py", FAHT), ("aranyani_tf/baselines/mlp.py", {"mlp", "mlp_released"}),
+    ("aranyani_tf/baselines/fermi.py", {"fermi_forest", "fermi_linear"}),
+    ("aranyani_tf/baselines/reservoir.py", {"reservoir", "reservoir_500"}),
+    ("aranyani_tf/datasets/compas.py", set()), ("aranyani_tf/datasets/__init__.py", set()),
+    ("reproduce/harness/tracking.py", set()), ("reproduce/harness/plots.py", set()),
+    ("reproduce/harness/methods.py", set())])
+def test_a_changed_module_concerns_those_methods_that_use_it(copied, file, concerned):
+    assert changed(copied, file) == concerned
+
+
+def test_a_changed_entry_of_the_methods_concerns_that_method_and_a_changed_helper_all_that_use_it(copied):
+    assert changed(copied, "reproduce/harness/methods.py", "faht(leaf_prediction=\"nba\")", "faht()") == {"faht"}
+    assert changed(copied, "reproduce/harness/methods.py", '"constraint": level,', '"constraint": str(level),') == {
+        "mlp", "mlp_released"}
+
+
+def test_a_method_in_a_module_of_its_own_is_covered(copied):
+    (copied / "reproduce" / "own.py").write_text("def tree(seed): ...\n")
+    text = (copied / "reproduce" / "harness" / "methods.py").read_text(encoding="utf-8")
+    text = text.replace("\n\n@dataclass", "from own import tree\n\n\n@dataclass", 1)
+    text = text.replace("hoeffding_tree(), nanoseconds", "tree(seed), nanoseconds")
+    (copied / "reproduce" / "harness" / "methods.py").write_text(text, encoding="utf-8")
+    assert changed(copied, "reproduce/own.py") == {"ht"}
+
+
+def test_the_module_of_an_experiment_s_own_class_is_covered(copied):
+    (copied / "reproduce" / "study.py").write_text("from harness.experiments import Experiment\n")
+    before = fingerprints.of_code("aranyani", "adult", "study", copied)
+    (copied / "reproduce" / "study.py").write_text("from harness.experiments import Experiment  # and more\n")
+    fingerprints.of_code.cache_clear()
+    assert fingerprints.of_code("aranyani", "adult", "study", copied) != before
+
+
+def test_another_setting_is_another_experiment_and_an_unknown_one_is_refused():
+    assert experiments.Experiment(**ADULT).key == experiments.Experiment(**ADULT).key
+    assert experiments.Experiment(**ADULT).key != experiments.Experiment(**ADULT, height=5).key
+    for wrong in ({"rule": "mine"}, {"dataset": "iris"}, {"method": "magic"}, {"order": "backwards"}):
+        with pytest.raises(ValueError, match="must be one of"):
+            experiments.Experiment(**(ADULT | wrong))
+
+
+def test_another_group_or_one_other_feature_of_the_user_s_data_is_another_experiment(tmp_path, monkeypatch):
+    random = np.random.default_rng(0)
+    arrays = {"features": random.normal(size=(500, 6)).astype("float16"), "labels": random.integers(0, 2, 500),
+              "groups": random.integers(0, 2, 500)}
+    keys = []
+    for number, (name, row) in enumerate([(None, 0), ("groups", 499), ("labels", 3), ("features", 50), (None, 0)]):
+        now = {each: array.copy() for each, array in arrays.items()}
+        if name:
+            now[name][row] = 1 - now[name][row]
+        np.savez(tmp_path / f"{number}.npz", **now)
+        monkeypatch.setenv("CELEBA", str(tmp_path / f"{number}.npz"))
+        keys.append(experiments.Experiment("celeba", (0.0,), (0,)).key)
+    assert len(set(keys[:4])) == 4 and keys[4] == keys[0]  # by what is in it, not by its name
+
+
+def test_another_version_of_a_library_is_another_experiment(monkeypatch):
+    before = fingerprints.of_code("aranyani", "adult", root=ROOT / ".")
+    monkeypatch.setattr(fingerprints, "version", lambda name: "99")
+    fingerprints.of_code.cache_clear()
+    try:
+        assert fingerprints.of_code("aranyani", "adult", root=ROOT / ".") != before
+    finally:
+        fingerprints.of_code.cache_clear()
+
+
+@pytest.mark.parametrize(("method", "setting"), [
+    ("ht", {"fairness_weights": (0.0, 5.0)}), ("ht", {"held_out": 0.1}), ("aht", {"decay": 0.01}),
+    ("aht", {"notion": "equalized_odds"}), ("faht", {"record_gradients": True}), ("faht", {"samples_per_step": 10}),
+    ("ht", {"update_when": "predicted_positive"}), ("ht", {"forget": "time"}), ("ht", {"chance": 2.0}),
+    ("reservoir", {"held_out": 0.1}), ("reservoir_500", {"record_gradients": True}),
+    ("fermi_forest", {"notion": "equalized_odds"}), ("fermi_forest", {"rule": "l2"}), ("ht", {"rule": "l2"}),
+    ("ht", {"num_trees": 10}), ("faht", {"height": 9}), ("mlp", {"num_trees": 10}), ("fermi_forest", {"chance": 2.0}),
+    ("fermi_linear", {"num_trees": 10}), ("fermi_linear", {"height": 9})])
+def test_a_setting_without_effect_on_a_method_is_refused_by_name(method, setting):
+    ((name, _),) = setting.items()
+    with pytest.raises(ArgumentError, match=rf"{name}=.* has no effect on the method '{method}'"):
+        experiments.Experiment(**(ADULT | {"method": method, "rule": "none"} | setting))
+
+
+def test_settings_that_have_an_effect_are_taken_and_a_scale_s_forest_where_there_is_one():
+    for method, setting in (("mlp", {"height": 5}), ("mlp", {"rule": "l2"}), ("fermi_forest", {"num_trees": 5}),
+                            ("reservoir", {"height": 5}), ("ht", {"rule": "none"}), ("leaf", {"rule": "paper"})):
+        experiments.Experiment(**(ADULT | {"method": method} | setting))
+    forests = {method: scales.TINY.experiment("adult", (0.0,), method=method) for method in methods.METHODS}
+    assert {name: (each.num_trees, each.height) for name, each in forests.items() if name in (
+        "aranyani", "mlp", "fermi_linear", "ht")} == {
+            "aranyani": (1, 2), "mlp": (3, 2), "fermi_linear": (3, 4), "ht": (3, 4)}
+
+
+@pytest.mark.parametrize("scale", [scales.FULL, scales.QUICK, scales.TINY], ids=lambda scale: scale.name or "full")
+def test_every_grid_of_the_figures_is_taken(scale):
+    for figure in (grids.figure2, grids.figure2_beyond, grids.figure3, grids.figure4, grids.figure11):
+        assert len(figure(scale)) > 1
+
+
+def test_drift_is_refused_where_there_is_none():
+    with pytest.raises(ArgumentError, match=r"order='drift' is for the dataset 'synthetic'; got 'adult'"):
+        experiments.Experiment(**ADULT, order="drift")
