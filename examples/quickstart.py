@@ -22,7 +22,7 @@ def main():
         print(f"λ = {fairness_weight:<3g} accuracy {accuracy:.3f}, gap between the groups {gap:.3f}")
 
     probabilities = model.predict(stream.features[:3], verbose=0)  # (row, label); the group is not needed
-    print("probability of a high income, first three rows:", probabilities[:, 1].round(2).tolist())
+    print("probability of a high income, first three rows:", *(f"{each:.2f}" for each in probabilities[:, 1]))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ def main():
                         config={"fairness_weight": model.fairness_weight, "seed": model.seed}) as run:
             # A batch is a chunk of the stream here: one point of every curve each thousand rows.
             model.fit(stream.chunks(1000), callbacks=[WandbMetricsLogger(log_freq="batch")], verbose=0)
-            curves = sorted(name for name in run.summary.keys() if name.startswith("batch/"))
+            curves = sorted(name for name in dict(run.summary) if name.startswith("batch/"))
         print("logged:", ", ".join(name.removeprefix("batch/") for name in curves))
         (log,) = Path(folder).glob("wandb/offline-run-*/*.wandb")
         print(f"`wandb sync` would upload {log.parent.name.split('-')[0]} run {log.stem.removeprefix('run-')}, "

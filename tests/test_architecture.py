@@ -51,11 +51,13 @@ def test_arrows_are_the_imports_in_all_their_forms(tmp_path):
         tmp_path, aranyani_tf__errors="import numpy", aranyani_tf__forest__tree="from aranyani_tf import errors",
         aranyani_tf__fairness__means="def late():\n    from aranyani_tf.forest.tree import Tree",
         aranyani_tf__grove="import aranyani_tf.fairness.means", reproduce__quiet="import os",
-        reproduce__harness__runs="import aranyani_tf as ar", reproduce__figure1="from harness import runs\nimport quiet")
+        reproduce__harness__runs="import aranyani_tf as ar",
+        reproduce__figure1="from harness import runs\nimport quiet")
     assert package.imports == {"single files": set(), "forest": {"single files"}, "fairness": {"forest"},
                                "grove": {"fairness"}}
     assert package.layers() == [["forest"], ["fairness"], ["grove"]]
-    assert scripts.imports == {"single files": set(), "harness": {"aranyani_tf"}, "scripts": {"harness", "single files"}}
+    assert scripts.imports == {"single files": set(), "harness": {"aranyani_tf"},
+                               "scripts": {"harness", "single files"}}
     assert "| **fairness** | The folder fairness. | forest |" in architecture.tables([package, scripts])
 
 

@@ -43,7 +43,7 @@ def citation():
 
 
 def test_the_version_is_the_same_everywhere(citation):
-    # In an interpreter of its own that finds no packages: pip builds without TensorFlow.
+    # In an interpreter of its own that finds no TensorFlow: there is none when pip builds.
     program = "import setuptools, sys; sys.modules['tensorflow'] = sys.modules['keras'] = None; import setup"
     told = subprocess.run([sys.executable, "-c", program, "--version"], cwd=ROOT, capture_output=True, text=True)
     assert told.stdout.split()[-1] == ar.__version__, told.stderr
@@ -66,8 +66,8 @@ def test_the_citation_has_what_the_format_asks_for(citation):
     assert citation["cff-version"] == "1.2.0" and citation["type"] == "software"
     assert citation["message"] and citation["title"].startswith("aranyani_tf") and citation["license"] == "MIT"
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", citation["date-released"])
-    assert set(citation) <= {"cff-version", "message", "type", "title", "version", "date-released", "license", "authors",
-                             "abstract", "keywords", "references"}
+    assert set(citation) <= {"cff-version", "message", "type", "title", "version", "date-released", "license",
+                             "authors", "abstract", "keywords", "references"}
     (paper,) = citation["references"]
     assert paper["type"] == "conference-paper" and paper["year"] == 2024
     assert paper["title"] == "Enhancing Group Fairness in Online Settings Using Oblique Decision Forests"
@@ -82,7 +82,7 @@ def test_everything_that_is_asked_for_is_pinned():
     assert list(pins) == sorted(pins)
     setup = arguments_of_setup()
     assert sorted(setup["extras_require"]) == sorted(EXTRAS)
-    for requirement in (*setup["install_requires"], *(each for extra in EXTRAS for each in setup["extras_require"][extra])):
+    for requirement in sum((setup["extras_require"][extra] for extra in EXTRAS), setup["install_requires"]):
         assert normalized(requirement) in pins, requirement
     assert not any("url" in name for name in setup)
 

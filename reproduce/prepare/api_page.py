@@ -1,6 +1,6 @@
-"""`make docs`: the API page out of the docstrings, by pdoc, into docs/api/. Nothing is fetched, now or when it is read.
+"""`make docs`: the API page out of the docstrings, by pdoc, into docs/api/; it needs no network, nor do its readers.
 
-The first page has the names of `import aranyani_tf as ar`, the most used ones first; beside it are pages of all modules.
+The first page has the names of `import aranyani_tf as ar`, the most used ones first; beside it are all modules.
 
     PYTHONPATH=reproduce python -m prepare.api_page [FOLDER]
 """
@@ -20,8 +20,8 @@ import aranyani_tf as ar
 
 FOLDER = Path(__file__).parents[2] / "docs" / "api"
 FIRST = ("Aranyani", "Grove", "Stream", "datasets", "learn_stream", "ObliqueForest")
-EVERYDAY = ("__init__", "compile", "fit", "predict", "predict_then_learn", "so_far", "fairness_weight", "gradient_norms",
-            "evaluate", "save", "save_weights", "load_weights", "export", "model")
+EVERYDAY = ("__init__", "compile", "fit", "predict", "predict_then_learn", "so_far", "fairness_weight",
+            "gradient_norms", "evaluate", "save", "save_weights", "load_weights", "export", "model")
 
 
 def module_names():

@@ -14,7 +14,8 @@ def with_passages(layers, imports):
     """Rows from the top, of boxes and passages; and for each row the links to the one below."""
     depth = {box: row for row, layer in enumerate(layers) for box in layer}
     rows, links = [list(layer) for layer in layers], [set() for _ in layers]
-    for source, target in sorted((source, target) for source in depth for target in imports[source] if target in depth):
+    arrows = [(source, target) for source in depth for target in imports[source] if target in depth]
+    for source, target in sorted(arrows):
         here = source
         for row in range(depth[source] + 1, depth[target] + 1):
             there = target if row == depth[target] else (target, row)
@@ -80,8 +81,8 @@ def best_order(rows, links, places_of):
                            key=lambda rows, row=row: cost(rows, row))
         return rows
 
-    beginnings = [[row[turn % len(row) :] + row[: turn % len(row)] for row in rows] for turn in range(max(map(len, rows)))]
-    return min((improved(each) for begin in beginnings for each in (begin, [row[::-1] for row in begin])), key=cost)
+    turned = [[row[turn % len(row) :] + row[: turn % len(row)] for row in rows] for turn in range(max(map(len, rows)))]
+    return min((improved(each) for begin in turned for each in (begin, [row[::-1] for row in begin])), key=cost)
 
 
 def moves(row):

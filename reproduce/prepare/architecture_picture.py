@@ -14,6 +14,7 @@ WIDTH, MARGIN, PADDING = 980, 20, 24
 NAME, LINE, BETWEEN = 30, 15, 46  # heights: of a box's name, of a line of its text, of the room between layers
 LETTERS, LETTER, MANY = (28, 40), 6.6, 110  # in a line of a box with few files or many; its width; what many are
 LANE, GAP = 6, 18  # widths: of a line that passes a layer, and of the room between two items
+LEGEND = "an arrow: from importer to imported, in the colour of the imported"
 INK, PALE, FRAME, PAPER, PANEL = "#1f2328", "#59636e", "#d1d9e0", "#ffffff", "#f6f8fa"
 # Dark enough for a line; the first are those of Okabe and Ito, which people who see fewer colours can tell apart.
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c6d1f", "#56a0d3", "#7b4fa3", "#b03a48", "#5a7d2a", "#6e6e6e")
@@ -29,8 +30,7 @@ def picture(parts, ground):
             top += 42
         panel, top = drawn_part(part, ground, top)
         shapes += panel
-    shapes.append(text(WIDTH - MARGIN - PADDING, MARGIN + 31, "from importer to imported, in the colour of the imported",
-                       12, PALE, "end"))
+    shapes.append(text(WIDTH - MARGIN - PADDING, MARGIN + 31, LEGEND, 12, PALE, "end"))
     height = top + MARGIN
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
