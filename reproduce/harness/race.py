@@ -3,7 +3,7 @@
 import time
 
 from aranyani_tf import Aranyani
-from aranyani_tf.evaluation.records import learn_stream
+from aranyani_tf.evaluation.learn_stream import learn_stream
 
 PIECE = 4096  # rows
 

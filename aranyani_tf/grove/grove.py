@@ -10,10 +10,10 @@ from tqdm import tqdm
 
 from aranyani_tf.arguments import require_fairness_weight, require_number, require_whole
 from aranyani_tf.errors import ArgumentError, DivergedError, RowError
-from aranyani_tf.evaluation.metrics import told_signs, told_small_groups
 from aranyani_tf.evaluation.records import StreamRecord
+from aranyani_tf.evaluation.sentences import told_signs, told_small_groups
+from aranyani_tf.grove.grid_walk import Adam, GridWalk
 from aranyani_tf.learning.gradient_norms import norm_frame, norm_names, step_ends
-from aranyani_tf.learning.replicas import Adam, ReplicaLoop
 from aranyani_tf.model.aranyani import Aranyani
 from aranyani_tf.streams.chunks import Chunks
 from aranyani_tf.streams.stream import shuffled_order
@@ -98,11 +98,11 @@ class Grove:
         chunks = Chunks.of(stream, size=chunk_size)
         self.num_features = chunks.num_features
         template = self.single(self.members[0][1])
-        template.set_all_known(chunks.all_known(template.num_labels))
+        template.all_known = chunks.all_known(template.num_labels)
         rows = tuple(map(np.concatenate, zip(*template.feed(chunks).good_pieces(), strict=True)))
         template.check_probabilities(rows[0])
         held_out = None if held_out is None else checked(held_out, template)
-        loop = ReplicaLoop(template.step, self.optimizer, template.samples_per_step, template.target_scale is not None)
+        loop = GridWalk(template.step, self.optimizer, template.samples_per_step, template.target_scale is not None)
         self.trained, self.moments, self.diverged, records, norms = {}, {}, [], [], []
         with tqdm(total=len(rows[0]) * len(self.members), unit="sample", unit_scale=True,
                   disable=not verbose) as bar:
