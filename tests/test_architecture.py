@@ -1,10 +1,14 @@
 """docs/architecture.md: the committed picture and tables are those of the imports, and every station is there."""
 
+import os
 import re
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import aranyani_tf as ar
 from prepare import architecture
 from prepare.architecture_picture import picture
 
@@ -40,9 +44,8 @@ def made(folder, **files):
         path = folder / (name.replace("__", "/") + ".py")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f'"""What {name} is for."""\n{lines}\n', encoding="utf-8")
-    for inner in {path.parent for path in folder.rglob("*.py")} - {folder / "reproduce"}:
+    for inner in ({path.parent for path in folder.rglob("*.py")} | {folder / "aranyani_tf"}) - {folder / "reproduce"}:
         (inner / "__init__.py").write_text(f'"""The folder {inner.name}."""\n', encoding="utf-8")
-    (folder / "reproduce").mkdir(exist_ok=True)
     return architecture.read_parts(folder)
 
 
@@ -69,18 +72,37 @@ def test_folders_that_import_each_other_are_told(tmp_path):
 
 
 def test_an_arrow_more_is_another_picture(tmp_path):
-    files = {"aranyani_tf__forest__tree": "", "aranyani_tf__fairness__means": "", "reproduce__figure1": ""}
-    before = picture(made(tmp_path, **files), architecture.GROUND)
-    after = picture(made(tmp_path, **files | {"aranyani_tf__fairness__means": "import aranyani_tf.forest.tree"}),
-                    architecture.GROUND)
-    assert before != after
+    files = {"aranyani_tf__forest__tree": "", "aranyani_tf__fairness__means": "",
+             "reproduce__figure1": "import aranyani_tf"}
+    arrow = {"aranyani_tf__fairness__means": "import aranyani_tf.forest.tree"}
+    before, again, after = (picture(made(tmp_path / name, **content), architecture.GROUND) for name, content in (
+        ("before", files), ("again", files), ("after", files | arrow)))
+    assert before == again != after
 
 
-def test_every_station_of_the_walk_is_a_function_of_its_file():
+def stations():
+    """(file, function) of each station in the page."""
     walk = PAGE.read_text(encoding="utf-8").partition("## The way of a sample")[2]
-    stations = re.findall(r"^\d+\. `([\w/]+\.py)`, `([\w.]+)`", walk, re.MULTILINE)
-    assert 8 <= len(stations) <= 12
-    for file, name in stations:
-        source = (ROOT / "aranyani_tf" / file).read_text(encoding="utf-8")
-        for each in name.split("."):
-            assert re.search(rf"^\s*(def|class) {each}\b", source, re.MULTILINE), f"{file} has no {each}"
+    return re.findall(r"^\d+\. `([\w/]+\.py)`, `([\w.]+)`: \w", walk, re.MULTILINE)
+
+
+def test_a_sample_takes_the_way_that_the_page_tells():
+    found, package = {}, str(Path(ar.__file__).parent) + os.sep
+    model = ar.Aranyani(num_trees=1, height=2)
+    model.compile(run_eagerly=True)
+    model.build((None, 3))
+
+    def note(frame, event, argument):
+        if event == "call" and frame.f_code.co_filename.startswith(package):
+            file = frame.f_code.co_filename.removeprefix(package).replace(os.sep, "/")
+            found.setdefault((file, frame.f_code.co_qualname.removesuffix(".__init__")))
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        model.fit(ar.Stream(np.ones((3, 3)), [0, 1, 1], [0, 1, 0]), verbose=0)
+    finally:
+        sys.setprofile(before)
+    told = stations()
+    assert 8 <= len(told) <= 12 and len({file for file, _ in told}) == len(told)
+    assert [station for station in found if station in told] == told

@@ -7,7 +7,7 @@ import ast
 from dataclasses import dataclass
 from pathlib import Path
 
-from prepare.architecture_picture import picture
+from prepare.architecture_picture import names_of, picture
 
 ROOT = Path(__file__).parents[2]
 OPENING, CLOSING = "<!-- made by `make architecture` -->", "<!-- until here -->"
@@ -22,7 +22,7 @@ class Part:
         name: of the folder.
         boxes: name → its files. A box is a folder, or a file beside the folders; but those files that import nothing
             except each other are one box, `GROUND`, and in `reproduce/` all other files are one, `SCRIPTS`.
-        purposes: name → what it is for, the first line of its docstring.
+        purposes: name → what it is for, the first line of its docstring, or of those of its files.
         imports: name → the boxes that it imports; those of the other part as "part/box", or "part" itself.
     """
 
@@ -91,11 +91,13 @@ def part_of(name, trees, imports):
     part = Part(name, {}, {}, {})
     for module in own:
         box, docstring = box_of(module), ast.get_docstring(trees[module])
-        files = part.boxes.setdefault(box, [])
+        files, purpose = part.boxes.setdefault(box, []), docstring.splitlines()[0]
         if module[1:] != (box,):
             files.append(module[-1])
         else:
-            part.purposes[box] = docstring.splitlines()[0]
+            part.purposes[box] = purpose
+        if box == GROUND:
+            part.purposes.setdefault(box, {})[module[-1]] = purpose
         part.imports[box] = part.imports.get(box, set()) | {box_of(found) for found in imports[module]} - {box}
     return part
 
@@ -107,13 +109,22 @@ def tables(parts):
         order = [GROUND, *(box for layer in part.layers() for box in layer)]
         lines += [f"| `{part.name}/` | What it is for | Imports |", "|---|---|---|"]
         for box in (box for box in order if box in part.boxes):
-            files = ", ".join(f"`{file}`" for file in part.boxes[box])
-            purpose = part.purposes.get(box) or files
+            purpose = part.purposes.get(box) or ", ".join(names_of(part.boxes[box]))
+            if box == GROUND:
+                purpose = "<br>".join(f"**{file}**: {words}" for file, words in purpose.items())
             inner = [other for other in order if other in part.imports[box]]
-            outer = [f"`{other}`" for other in sorted(part.imports[box] - set(order))]
-            lines.append(f"| **{box}** | {purpose} | {', '.join([*inner, *outer]) or '–'} |")
+            imports = [*([", ".join(inner)] if inner else []), *others(part, box)]
+            lines.append(f"| **{box}** | {purpose} | {'; '.join(imports) or '–'} |")
         lines.append("")
     return "\n".join(lines)
+
+
+def others(part, box):
+    """What a box imports of the other part, if anything."""
+    found = sorted(part.imports[box] - set(part.boxes))
+    for name in sorted({each.split("/")[0] for each in found}):
+        inner = [each.split("/")[1] for each in found if each.startswith(f"{name}/")]
+        yield f"`{name}`" + (f" and, inside it, {', '.join(inner)}" if inner else "")
 
 
 def page(text, parts):

@@ -73,11 +73,9 @@ def drawn_part(part, ground, top):
 
 
 def listed(files):
-    """The files of a box in lines; those that are numbered are told as one: figure1–12."""
-    names = []
-    for stem, found in itertools.groupby(sorted(files, key=in_order), key=lambda file: in_order(file)[0]):
-        names += told_as_one(stem, list(found))
-    letters, lines = LETTERS[len(" · ".join(names)) > MANY], []
+    """The files of a box in lines."""
+    names, lines = names_of(files), []
+    letters = LETTERS[len(" · ".join(names)) > MANY]
     for name in names:
         if lines and len(lines[-1]) + len(name) + 3 <= letters:
             lines[-1] += f" · {name}"
@@ -86,17 +84,18 @@ def listed(files):
     return lines
 
 
-def in_order(file):
-    """(figure, 10) after (figure, 9)."""
-    stem, number = re.fullmatch(r"(.*?)(\d*)", file).groups()
-    return stem, int(number or 0)
+def names_of(files):
+    """The files to be told; those that are numbered are told as one.
 
-
-def told_as_one(stem, files):
-    numbers = [in_order(file)[1] for file in files]
-    if len(files) > 1 and numbers == list(range(1, len(files) + 1)):
-        return [f"{stem}1–{len(files)}"]
-    return [file for file in files if not file.startswith("__")]
+    >>> names_of(["__main__", "drift", "figure1", "figure10", "figure2", "table1"])
+    ['drift', 'figure1–10', 'table1']
+    """
+    names, numbers = {}, {}
+    for file in sorted(file for file in files if not file.startswith("__")):
+        stem, number = re.fullmatch(r"(.*?)(\d*)", file).groups()
+        numbers.setdefault(stem, []).append(int(number or 0))
+        names[stem] = f"{stem}{min(numbers[stem])}–{max(numbers[stem])}" if len(numbers[stem]) > 1 else file
+    return list(names.values())
 
 
 def drawn_box(name, lines, x, y, wide, high, color):
