@@ -164,7 +164,7 @@ def compilations():
         steps = [name for name in os.listdir(folder)
                  if "train_step" in name and name.endswith("before_optimizations.txt")]
     if not steps:
-        raise RuntimeError("no program of the training step was found among those that XLA compiled; has its name changed?")
+        raise RuntimeError("none of the programs that XLA compiled is a training step; has its name changed?")
     yield {"measure": "compilations", "contender": OURS, "num_features": 14, "height": 4, "num_rows": 17_777,
            "compilations": len(steps)}
 

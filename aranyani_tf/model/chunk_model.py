@@ -4,12 +4,14 @@ A chunk either is learned as a whole, or changes nothing: if the model diverges 
 put back. How rows are learned is the subclass's affair.
 """
 
+import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import keras
 import tensorflow as tf
 
+from aranyani_tf.errors import DivergedError
 from aranyani_tf.evaluation.binary_metrics import fitting
 from aranyani_tf.evaluation.prequential import Latest, Mean
 from aranyani_tf.labels import is_informative, is_labelled, missing_label
@@ -95,11 +97,11 @@ class ChunkModel(SharedModel):
         self.fairness_penalty.update_state(self.penalty_now())
         return self.get_metrics_result()
 
-    def train_on_batch(self, *arguments, **kwargs):
+    def train_on_batch(self, *arguments, **kwargs) -> NoReturn:
         """Not for a stream: a batch of it has groups, and comes with what was said before it was learned."""
         raise NotImplementedError("use predict_then_learn(x, y, a), which learns from rows as they arrive")
 
-    def test_on_batch(self, *arguments, **kwargs):
+    def test_on_batch(self, *arguments, **kwargs) -> NoReturn:
         raise NotImplementedError("use evaluate({'features': x, 'group': a}, y)")
 
     def learn_and_score(self, features: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor,
@@ -121,6 +123,24 @@ class ChunkModel(SharedModel):
         progress.add(labels, groups, outputs, losses(outputs, labels), is_labelled(labels))
         return outputs
 
+    def after_chunk(self, told: str = "this chunk") -> None:
+        """Looks after a chunk whether it went well; a subclass may keep what it noted."""
+        if self.progress.diverged.numpy():
+            self.progress.diverged.assign(False)
+            raise DivergedError(
+                f"the model has diverged in {told}: its answers or weights are no longer numbers. It was left as it "
+                f"was before. Try a smaller learning rate (now {float(self.optimizer.learning_rate):g}) or "
+                f"{self.other_remedies()}, and features of a moderate size")
+
+    def other_remedies(self) -> str:
+        """What may help a model that diverges, beside a smaller learning rate."""
+        return "smaller weights"
+
+    def warn(self, at_once: bool) -> None:
+        """Tells what the metrics so far show about the stream; in calls of a few rows only now and then."""
+        for sentence in self.progress.sentences(at_once):
+            warnings.warn(sentence, stacklevel=4)
+
     def score(self, labels: tf.Tensor, groups: tf.Tensor, outputs: tf.Tensor) -> None:
         """Adds rows to the prequential metrics, and to any metric given to `compile`."""
         self.prequential.update_state(labels, groups, outputs)
@@ -132,6 +152,19 @@ class ChunkModel(SharedModel):
         """The metrics so far; the loss is the mean task loss and the penalty as it stands."""
         results = super().get_metrics_result()
         return results | {"loss": results["task_loss"] + results["fairness_penalty"]}
+
+    def so_far(self) -> dict[str, float]:
+        """The metrics of all rows that the model has learned from, in all calls, also before it was saved.
+
+        >>> import aranyani_tf as ar
+        >>> stream = ar.datasets.load("synthetic", num_rows=100)
+        >>> model = ar.Aranyani(num_trees=1, height=2, seed=0)
+        >>> said = model.predict_then_learn(stream.features, stream.labels, stream.groups)
+        >>> model.so_far()["rows"]
+        100
+        """
+        with self.state:
+            return self.progress.results()
 
     def fitting_metrics(self, metrics: Sequence[str | keras.metrics.Metric] | None) -> list:
         return [fitting(metric, self.num_labels, self.positive_label) for metric in metrics or []]

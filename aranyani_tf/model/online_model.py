@@ -11,7 +11,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from aranyani_tf.errors import ArgumentError, DivergedError, RowError
+from aranyani_tf.errors import ArgumentError, RowError
 from aranyani_tf.model.chunk_model import ChunkModel
 from aranyani_tf.model.progress import FitProgress
 from aranyani_tf.model.settings import require_probabilities
@@ -83,24 +83,6 @@ class OnlineModel(ChunkModel):
 
     def before_chunks(self) -> None:
         """Called before chunks of `chunk_size` rows are learned; a subclass may make room for what it notes of them."""
-
-    def after_chunk(self, told: str = "this chunk") -> None:
-        """Looks after a chunk whether it went well; a subclass may keep what it noted."""
-        if self.progress.diverged.numpy():
-            self.progress.diverged.assign(False)
-            raise DivergedError(
-                f"the model has diverged in {told}: its answers or weights are no longer numbers. It was left as it "
-                f"was before. Try a smaller learning rate (now {float(self.optimizer.learning_rate):g}) or "
-                f"{self.other_remedies()}, and features of a moderate size")
-
-    def other_remedies(self) -> str:
-        """What may help a model that diverges, beside a smaller learning rate."""
-        return "smaller weights"
-
-    def warn(self, at_once: bool) -> None:
-        """Tells what the metrics so far show about the stream; in calls of a few rows only now and then."""
-        for sentence in self.progress.sentences(at_once):
-            warnings.warn(sentence, stacklevel=4)
 
     def restored(self) -> None:
         """A backup from the middle of an epoch was restored: what it has learned is passed over as missing rows."""
@@ -191,19 +173,6 @@ class OnlineModel(ChunkModel):
                 outputs[~bad] = self.learn_arrays(*rows)
         self.warn(at_once=False)
         return outputs
-
-    def so_far(self) -> dict[str, float]:
-        """The metrics of all rows that the model has learned from, in all calls, also before it was saved.
-
-        >>> import aranyani_tf as ar
-        >>> stream = ar.datasets.load("synthetic", num_rows=100)
-        >>> model = ar.Aranyani(num_trees=1, height=2, seed=0)
-        >>> said = model.predict_then_learn(stream.features, stream.labels, stream.groups)
-        >>> model.so_far()["rows"]
-        100
-        """
-        with self.state:
-            return self.progress.results()
 
     def check_probabilities(self, features: np.ndarray) -> None:
         """Asks a predictor once, with real rows, whether it gives probabilities."""
