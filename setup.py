@@ -48,7 +48,7 @@ setup(
         # setuptools: `make data` unpacks a source archive, whose setup.py needs it.
         "reproduce": ["filelock>=3.12", "matplotlib>=3.9", "pyyaml>=6", "scipy>=1.11", "setuptools>=77",
                       "sweeps>=0.2", "wandb>=0.25"],
-        "test": ["fairlearn>=0.13", "hypothesis>=6.100", "mypy>=1.15", "pandas-stubs>=2.2", "pytest>=8",
+        "test": ["fairlearn>=0.13", "hypothesis>=6.100", "mypy>=1.15", "pytest>=8",
                  "pytest-xdist>=3.6", "pyyaml>=6", "ruff>=0.9", "scikit-learn>=1.5", "setuptools>=77", "wheel"],
         "docs": ["pdoc>=15"],
     },
