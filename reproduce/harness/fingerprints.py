@@ -10,8 +10,8 @@ Covered are, besides the experiment's own settings:
 - the data: all rows of what users make, embeddings and datasets of their own. The hashes of all other files are in
   the code, and checked whenever they are read.
 
-The scripts that plot, log or word results are not covered: they compute none. Nor are a method's label, marker and
-colour, nor its λ, which an experiment has among its settings.
+The scripts that plot, log or word results are not covered: they compute none. Nor are a method's label, marker,
+colour and speed, nor its λ, which an experiment has among its settings.
 """
 
 import ast
@@ -31,7 +31,7 @@ from harness import experiment_streams as streams
 LIBRARIES = ("tensorflow", "keras", "numpy", "pandas", "pyarrow", "river")
 TABLES = {"aranyani_tf.datasets"}  # of it the entry alone counts
 ONLY_FOR_KERAS = "aranyani_tf.baselines"  # the package imports some so that Keras can load them
-NOT_COMPUTED = ("label", "marker", "color", "fairness_weights")  # arguments of `register_method`
+NOT_COMPUTED = ("label", "marker", "color", "nanoseconds", "fairness_weights")  # arguments of `register_method`
 
 
 @cache
