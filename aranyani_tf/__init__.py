@@ -9,7 +9,7 @@ if keras.config.backend() != "tensorflow":
 
 from aranyani_tf import datasets, errors
 from aranyani_tf.baselines import fermi, reservoir  # noqa: F401  Keras can load their models once they are known
-from aranyani_tf.evaluation.records import learn_stream
+from aranyani_tf.evaluation.learn_stream import learn_stream
 from aranyani_tf.fairness.notions import (
     DemographicParity,
     EqualizedOdds,

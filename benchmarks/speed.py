@@ -162,7 +162,9 @@ def compilations():
         environment = os.environ | {"XLA_FLAGS": f"--xla_dump_to={folder} --xla_dump_hlo_as_text"}
         subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, env=environment)
         steps = [name for name in os.listdir(folder)
-                 if "one_step_on_data" in name and name.endswith("before_optimizations.txt")]
+                 if "train_step" in name and name.endswith("before_optimizations.txt")]
+    if not steps:
+        raise RuntimeError("none of the programs that XLA compiled is a training step; has its name changed?")
     yield {"measure": "compilations", "contender": OURS, "num_features": 14, "height": 4, "num_rows": 17_777,
            "compilations": len(steps)}
 

@@ -8,7 +8,7 @@ from fairlearn.metrics import demographic_parity_difference
 
 import aranyani_tf as ar
 from aranyani_tf.evaluation.records import StreamRecord, log_spaced
-from aranyani_tf.grove import CACHE
+from aranyani_tf.grove.grove import CACHE
 
 WEIGHTS, SEEDS = [0.0, 0.3], [0, 5]
 RELEASED = {"penalty": ar.Huber(linear_slope=1.0), "num_trees": 2, "height": 3}
@@ -139,7 +139,7 @@ def test_a_member_s_stream_goes_on_where_the_grove_left_it():
 def test_a_wide_grid_is_taken_in_groups_with_the_same_result():
     stream = small_stream()
     whole = ar.Grove(RELEASED, fairness_weights=[0.0, 0.1, 0.3], seeds=[0]).fit(stream, verbose=0)
-    from aranyani_tf import grove as module
+    from aranyani_tf.grove import grove as module
     module.CACHE, done = 1, []
     try:
         parts = ar.Grove(RELEASED, fairness_weights=[0.0, 0.1, 0.3], seeds=[0]).fit(

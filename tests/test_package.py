@@ -61,7 +61,7 @@ def test_the_paper_s_huber_is_the_huber_function():
 def test_a_notion_of_one_s_own_needs_only_its_conditions():
     """Parity among the unlabelled: a condition nobody else has."""
     class AmongUnlabelled(ar.Notion):
-        def conditions(self, labels, num_labels):
+        def conditions(self, labels, outputs, num_labels):
             return (labels < 0)[:, None]
 
     model = ar.Aranyani(num_trees=1, height=1, notion=AmongUnlabelled())

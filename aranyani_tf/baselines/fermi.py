@@ -15,7 +15,8 @@ import tensorflow as tf
 
 from aranyani_tf.errors import ArgumentError
 from aranyani_tf.fairness.notions import Notion
-from aranyani_tf.learning.step import Step
+from aranyani_tf.fairness.objective import Objective
+from aranyani_tf.fairness.sums import share_out
 from aranyani_tf.model.aranyani import Aranyani
 
 
@@ -28,59 +29,71 @@ class EachGroup(Notion):
 
 
 class Dependence:
-    """What `CellStatistics` keeps: the matrix W, one row a group."""
+    """What FERMI keeps: the matrix W, one row a group, and the mean output of each group, which is only reported.
 
-    def __init__(self, num_labels, learning_rate, radius):
-        self.num_labels, self.learning_rate, self.radius = num_labels, learning_rate, radius
+    Args:
+        objective: its notion has one cell for each group; it has no gaps, and no use for a penalty.
+        learning_rate: of W.
+        radius: of the ball that W stays in.
+    """
+
+    def __init__(self, objective: Objective, learning_rate: float, radius: float):
+        self.objective, self.learning_rate, self.radius = objective, learning_rate, radius
 
     def shapes(self):
-        return {"dependence": (self.num_labels,)}
+        return {"dependence": (self.objective.num_labels,), "output_mean": (self.objective.num_labels,)}
 
     def pack(self, means):
-        return means
+        return list(means)
 
     unpack = pack
 
     def quantities(self, outputs, losses):
-        return [outputs[:, label] for label in range(self.num_labels)]
+        return [outputs[:, label] for label in range(self.objective.num_labels)]
 
-
-class FermiStep(Step):
-    """Algorithm 1 with ψ in the place of the gaps."""
-
-    def remember(self, memory, trace, labels, groups):
+    def remember(self, memory, trace, membership, labels, groups):
         """Counts the groups, and takes W a step up: ∇_W ψ = −2 W diag(ŷ) + 2 P_s^(−1/2) s ŷᵀ."""
-        membership = self.membership(labels, groups, trace.outputs.dtype)  # (batch, group)
-        count, _ = memory.counted(membership, self.decay, self.arrived(labels, groups))
+        count, shares = self.objective.counted(memory, membership, labels, groups)
         memory = memory._replace(cell_count=count)
+        dependence, output_mean = memory.kept
         known = tf.reduce_sum(membership, axis=1, keepdims=True)  # (batch, 1)
         share = known / tf.maximum(tf.reduce_sum(known), 1.0)  # a mean over the samples with a group
         outputs = trace.outputs * share
         ascent = 2 * tf.matmul(self.scaled(memory, membership), outputs, transpose_a=True)
-        ascent -= 2 * memory.values * tf.reduce_sum(outputs, axis=0)
-        values = memory.values + self.constraint.learning_rate * ascent
-        values = tf.clip_by_norm(values, self.constraint.radius)  # back into the ball
-        return self.counted(memory._replace(values=values), groups), membership
+        ascent -= 2 * dependence * tf.reduce_sum(outputs, axis=0)
+        dependence = dependence + self.learning_rate * ascent
+        dependence = tf.clip_by_norm(dependence, self.radius)  # back into the ball
+        output_mean += share_out(shares, trace.outputs) - tf.reduce_sum(shares, axis=0)[:, None] * output_mean
+        return memory._replace(kept=(dependence, output_mean))
+
+    def shares_of(self, memory):
+        """p_a, (group,)."""
+        return memory.cell_count / tf.maximum(tf.reduce_sum(memory.cell_count), 1.0)
 
     def scaled(self, memory, membership):
         """s P_s^(−1/2), (batch, group)."""
-        shares = memory.cell_count / tf.maximum(tf.reduce_sum(memory.cell_count), 1.0)
-        return membership / tf.cast(tf.sqrt(tf.maximum(shares, 1e-12)), membership.dtype)
+        return membership / tf.cast(tf.sqrt(tf.maximum(self.shares_of(memory), 1e-12)), membership.dtype)
 
     def slopes(self, memory, membership):
         """∂ψ/∂ŷ, (batch, label); 0 for a sample without a group."""
+        dependence, _ = memory.kept
         known = tf.reduce_sum(membership, axis=1, keepdims=True)
-        across = tf.matmul(self.scaled(memory, membership), memory.values)
-        return 2 * across - known * tf.reduce_sum(memory.values**2, axis=0)
+        across = tf.matmul(self.scaled(memory, membership), dependence)
+        return 2 * across - known * tf.reduce_sum(dependence**2, axis=0)
 
-    def fairness(self, memory, membership, trace, fairness_weight):
+    def fairness_gradients(self, memory, trace, membership, fairness_weight):
         known = tf.maximum(tf.reduce_sum(membership), 1.0)
         slopes = fairness_weight * self.slopes(memory, membership) / known  # (batch, label)
         return [tf.einsum("bl,bl...->...", slopes, jacobian) for jacobian in trace.jacobians()]
 
-    def penalty_of(self, memory, fairness_weight):
-        """Not known from W alone; reported as 0."""
-        return tf.zeros_like(fairness_weight)
+    def penalty(self, memory, fairness_weight):
+        """λ·E[ψ], over the mean outputs of the groups as they were said along the stream: ψ is linear in ŷ."""
+        _, output_mean = memory.kept
+        shares = tf.cast(self.shares_of(memory), output_mean.dtype)
+        slopes = self.slopes(memory, tf.eye(output_mean.shape[0], dtype=output_mean.dtype))  # (group, label)
+        each = tf.reduce_sum(output_mean * slopes, axis=1)
+        seen = tf.reduce_sum(shares)  # 1, or 0 while nobody was seen
+        return fairness_weight * (tf.reduce_sum(shares * each) - seen)
 
 
 @keras.saving.register_keras_serializable("aranyani_tf")
@@ -93,8 +106,6 @@ class Fermi(Aranyani):
         others: those of `Aranyani`, but for notion, constraint and penalty.
     """
 
-    step_class = FermiStep
-
     def __init__(self, *arguments, dependence_rate=0.001, radius=10.0, **settings):
         super().__init__(*arguments, **({"notion": EachGroup(), "constraint": "output"} | settings))
         if self.num_labels == 1:
@@ -103,8 +114,8 @@ class Fermi(Aranyani):
             raise ArgumentError("chance has no effect on FERMI, which has no gaps")
         self.dependence_rate, self.radius = dependence_rate, radius
 
-    def make_constraint(self, num_features):
-        return Dependence(self.num_labels, self.dependence_rate, self.radius)
+    def make_constraint(self, objective: Objective, num_features: int) -> Dependence:
+        return Dependence(objective, self.dependence_rate, self.radius)
 
     def get_config(self):
         return super().get_config() | {"dependence_rate": self.dependence_rate, "radius": self.radius}

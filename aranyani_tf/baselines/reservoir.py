@@ -10,19 +10,28 @@ import tensorflow as tf
 
 from aranyani_tf.arguments import require_whole
 from aranyani_tf.errors import ArgumentError
-from aranyani_tf.fairness.constraints import sum_over_cells
+from aranyani_tf.fairness.objective import Objective
+from aranyani_tf.fairness.sums import sum_over_cells
 from aranyani_tf.forest.packing import with_constant
-from aranyani_tf.learning.step import Step, combine
+from aranyani_tf.learning.forest_learner import ForestLearner
 from aranyani_tf.model.aranyani import Aranyani
 
 BLOCK = 512  # stored samples that are looked at together
 
 
 class StoredSamples:
-    """What `CellStatistics` keeps: each cell's samples, and how many they are."""
+    """What Reservoir keeps: each cell's samples, and how many they are.
 
-    def __init__(self, capacity, num_features, seed):
-        self.capacity, self.num_features, self.seed = capacity, num_features, seed or 0
+    Args:
+        learner, objective: a forest's, at the node level.
+        capacity: samples kept of each cell.
+        seed: of the samples that make room for others.
+    """
+
+    def __init__(self, learner: ForestLearner, objective: Objective, num_features: int, capacity: int,
+                 seed: int | None):
+        self.learner, self.objective, self.num_features = learner, objective, num_features
+        self.capacity, self.seed = capacity, seed or 0
         self.block = min(BLOCK, capacity)
         self.room = -(-capacity // self.block) * self.block  # whole blocks
 
@@ -30,7 +39,7 @@ class StoredSamples:
         return {"num_stored": (1,), "stored_features": (self.room, self.num_features)}
 
     def pack(self, means):
-        return means
+        return list(means)
 
     unpack = pack
 
@@ -45,35 +54,28 @@ class StoredSamples:
         drawn = tf.random.stateless_uniform((), (self.seed, tf.cast(count, tf.int32)), dtype=tf.float64)
         return tf.cast(tf.where(count < self.capacity, count, tf.floor(drawn * (count + 1))), tf.int32)
 
-
-class ReservoirStep(Step):
-    """Algorithm 1 with stored samples in the place of running means."""
-
-    def remember(self, memory, trace, labels, groups):
-        membership = self.membership(labels, groups, trace.outputs.dtype)  # (batch, cell)
-        counts, (stored,) = tf.unstack(memory.cell_count), memory.gradients  # stored: (cell, sample, feature)
+    def remember(self, memory, trace, membership, labels, groups):
+        counts, (num_stored, stored) = tf.unstack(memory.cell_count), memory.kept  # stored: (cell, sample, feature)
         for sample in range(membership.shape[0]):
             features = trace.inputs[sample, :-1]
             for cell in range(membership.shape[1]):
                 belongs = membership[sample, cell] > 0
-                slot = self.constraint.slot_for(counts[cell])
-                kept = belongs & (slot < self.constraint.capacity)
+                slot = self.slot_for(counts[cell])
+                kept = belongs & (slot < self.capacity)
                 place = [cell, tf.where(kept, slot, 0)]
                 new = tf.where(kept, features, tf.gather_nd(stored, place))  # or what is there already
                 stored = tf.tensor_scatter_nd_update(stored, [place], new[None])
                 counts[cell] += tf.cast(belongs, counts[cell].dtype)
         count = tf.stack(counts)
-        num_stored = tf.minimum(count, float(self.constraint.capacity))[:, None]
-        memory = memory._replace(
-            cell_count=count, values=tf.cast(num_stored, memory.values.dtype), gradients=(stored,))
-        return self.counted(memory, groups), membership
+        num_stored = tf.cast(tf.minimum(count, float(self.capacity))[:, None], num_stored.dtype)
+        return memory._replace(cell_count=count, kept=(num_stored, stored))
 
     def exact_means(self, memory, matrix):
         """The memory that Aranyani would have, had it seen the stored samples with the present weights.
 
         Goes through the samples block by block, and no further than there are any.
         """
-        (stored,), num_stored, size = memory.gradients, memory.values, self.constraint.block
+        (num_stored, stored), size = memory.kept, self.block
         num_cells, num_slots = stored.shape[0], matrix.shape[1]
 
         def body(start, decisions, gradients):
@@ -94,24 +96,21 @@ class ReservoirStep(Step):
             (0, tf.zeros((num_cells, num_slots), matrix.dtype),
              tf.zeros((num_cells, *matrix.shape), matrix.dtype)))
         count = tf.maximum(num_stored, 1.0)
-        return memory._replace(values=decisions / count, gradients=(gradients / count[..., None],))
+        return memory._replace(kept=(decisions / count, gradients / count[..., None]))
 
-    def fairness(self, memory, membership, trace, fairness_weight):
+    def fairness_gradients(self, memory, trace, membership, fairness_weight):
         exact = self.exact_means(memory, trace.matrix)
-        slopes = fairness_weight * self.penalty.gradient(self.gaps(exact))  # (constraint, slot)
-        coefficients = combine(self.contrasts.T, slopes)  # (cell, slot)
+        coefficients = self.objective.coefficients(exact, fairness_weight)  # (cell, slot)
         return [sum_over_cells(coefficients[:, None, :], exact.gradients[0])]
 
-    def penalty_of(self, memory, fairness_weight):
+    def penalty(self, memory, fairness_weight):
         exact = self.exact_means(memory, self.learner.pack(self.learner.natural())[0])
-        return super().penalty_of(exact, fairness_weight)
+        return self.objective.penalty_of(exact, fairness_weight)
 
 
 @keras.saving.register_keras_serializable("aranyani_tf")
 class Reservoir(Aranyani):
     """Args: `capacity`, samples kept of each cell (the stream's length keeps all), then those of `Aranyani`."""
-
-    step_class = ReservoirStep
 
     def __init__(self, *arguments, capacity, **settings):
         require_whole("capacity", capacity, 1)
@@ -121,8 +120,8 @@ class Reservoir(Aranyani):
                                 "decay or chance")
         self.capacity = capacity
 
-    def make_constraint(self, num_features):
-        return StoredSamples(self.capacity, num_features, self.seed)
+    def make_constraint(self, objective: Objective, num_features: int) -> StoredSamples:
+        return StoredSamples(self.learner, objective, num_features, self.capacity, self.seed)
 
     def get_config(self):
         return super().get_config() | {"capacity": self.capacity}

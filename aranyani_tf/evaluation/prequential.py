@@ -4,9 +4,11 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from aranyani_tf.evaluation import metrics
-from aranyani_tf.learning.forest_learner import is_informative
+from aranyani_tf.evaluation.metrics import Tables, class_metrics, ratio
+from aranyani_tf.evaluation.tallies import regression_metrics, tally
+from aranyani_tf.labels import is_informative, is_labelled
 
+RECENT_METRICS = ("accuracy", "demographic_parity")  # those of the counts alone that are shown of the recent past
 RECENT = 2000  # rows after which one counts e⁻¹ of what it did in the recent past
 
 
@@ -37,6 +39,7 @@ class Prequential(keras.metrics.Metric):
     def __init__(self, num_labels=2, num_groups=2, positive_label=1, name="prequential", **kwargs):
         super().__init__(name=name, **kwargs)
         self.num_labels, self.num_groups, self.positive_label = num_labels, num_groups, positive_label
+        self.metrics = class_metrics()
         table = (num_labels + 1, num_groups + 1, num_labels)
         self.counts = self.add_variable(table, "zeros", dtype="float64", name="counts")
         self.sums = self.add_variable((num_groups, num_labels), "zeros", dtype="float64", name="sums")
@@ -48,7 +51,7 @@ class Prequential(keras.metrics.Metric):
         weights, kept = fading(labels, groups)
         # A row that was answered by NaN has no prediction; its weight makes NaN of all that it counts for.
         answered = tf.where(tf.reduce_all(tf.math.is_finite(outputs), axis=-1), 1.0, np.nan)
-        tables = metrics.tally(
+        tables = tally(
             labels, groups, tf.argmax(outputs, axis=-1, output_type=tf.int32), num_labels=self.num_labels,
             num_groups=self.num_groups, weights=tf.stack([answered, answered * weights], axis=1))
         in_group = tf.one_hot(groups, self.num_groups, dtype=outputs.dtype)  # (n, group)
@@ -58,16 +61,10 @@ class Prequential(keras.metrics.Metric):
         self.sums.assign_add(tf.cast(sums, tf.float64))
 
     def result(self):
-        counts, recent = self.counts.value, self.recent.value
-        group_count = tf.reduce_sum(counts, axis=(0, 2))[:-1]
-        results = {
-            "accuracy": metrics.accuracy(counts),
-            "demographic_parity": metrics.demographic_parity(counts),
-            "soft_demographic_parity": metrics.soft_demographic_parity(self.sums.value, group_count),
-            "equal_opportunity": metrics.equal_opportunity(counts, self.positive_label),
-            "equalized_odds": metrics.equalized_odds(counts),
-            "recent_accuracy": metrics.accuracy(recent),
-            "recent_demographic_parity": metrics.demographic_parity(recent)}
+        everything, recent = (Tables(counts.value, self.sums.value, self.positive_label)
+                              for counts in (self.counts, self.recent))
+        results = {name: metric(everything) for name, metric in self.metrics.items()}
+        results |= {f"recent_{name}": self.metrics[name](recent) for name in RECENT_METRICS}
         return {name: tf.cast(value, tf.float32) for name, value in results.items()}
 
 
@@ -84,7 +81,7 @@ class RegressionPrequential(keras.metrics.Metric):
     def update_state(self, labels, groups, outputs):
         labels, groups = tf.convert_to_tensor(labels), tf.convert_to_tensor(groups)
         values = tf.cast(tf.convert_to_tensor(outputs)[:, 0], tf.float64)
-        known = tf.math.is_finite(labels)
+        known = is_labelled(labels)
         error = tf.where(known, tf.cast(labels, tf.float64) - values, 0.0) ** 2
         fade, kept = fading(labels, groups)
         weights = tf.stack([tf.ones_like(values), tf.cast(fade, tf.float64)])  # (2, n)
@@ -96,12 +93,9 @@ class RegressionPrequential(keras.metrics.Metric):
         self.sums.assign(kept[:, None, None] * self.sums.value + tf.einsum("wn,ngs->wgs", weights, in_group))
 
     def result(self):
-        errors, sums = self.errors.value, self.sums.value
-        error = metrics.ratio(errors[:, 0], errors[:, 1])
-        gap = metrics.soft_demographic_parity(sums[..., :1], sums[..., 1])
-        results = {"mean_squared_error": error[0], "demographic_parity": gap[0],
-                   "recent_mean_squared_error": error[1], "recent_demographic_parity": gap[1]}
-        return {name: tf.cast(value, tf.float32) for name, value in results.items()}
+        found = regression_metrics(self.errors.value, self.sums.value)  # each of all rows, and of the recent past
+        return {prefix + name: tf.cast(value[index], tf.float32)
+                for index, prefix in enumerate(("", "recent_")) for name, value in found.items()}
 
 
 class Mean(keras.metrics.Metric):
@@ -116,7 +110,7 @@ class Mean(keras.metrics.Metric):
         self.total.assign_add(tf.stack([tf.reduce_sum(values * weights), tf.reduce_sum(weights)]))
 
     def result(self):
-        return tf.cast(metrics.ratio(self.total.value[0], self.total.value[1]), tf.float32)
+        return tf.cast(ratio(self.total.value[0], self.total.value[1]), tf.float32)
 
 
 class Latest(keras.metrics.Metric):

@@ -6,10 +6,13 @@ them a sample belongs to, and a contrast matrix whose rows are the gaps that sho
     F_c = Σ_cell contrast[c, cell] · mean[cell].
 
 Cells come as condition × group. Demographic parity has one condition that always holds, equal
-opportunity the condition y = 1, equalized odds one condition for each label. Two groups give one
+opportunity the condition y = 1, equalized odds one condition for each label; a condition may also look at
+what the model said, as that of predictive parity does. Two groups give one
 contrast (1, −1) per condition. More groups add a cell for everybody, and a contrast
 everybody − group k for each group (Appendix C.2).
 """
+
+import inspect
 
 import keras
 import numpy as np
@@ -17,6 +20,7 @@ import tensorflow as tf
 
 from aranyani_tf.arguments import require_whole
 from aranyani_tf.errors import ArgumentError
+from aranyani_tf.labels import is_labelled
 
 
 class Notion:
@@ -30,26 +34,28 @@ class Notion:
     needs_classes = False  # True: conditions name labels, which a regression target does not have
     positive_label = 1  # whose equal opportunity is reported
 
-    def check(self, num_labels):
+    def check(self, num_labels: int) -> None:
         """Raises if the notion has no meaning for so many labels."""
         if self.needs_classes and num_labels == 1:
             raise ArgumentError(f"{type(self).__name__} needs labels; num_labels=1 is regression")
+        if len(inspect.signature(self.conditions).parameters) != 3:  # it had no outputs in version 0.1
+            raise ArgumentError(f"{type(self).__name__}.conditions must take (self, labels, outputs, num_labels)")
 
-    def num_conditions(self, num_labels):
+    def num_conditions(self, num_labels: int) -> int:
         return 1
 
-    def conditions(self, labels, num_labels):
-        """(batch,) labels → (batch, condition), true where the sample meets the condition."""
+    def conditions(self, labels: tf.Tensor, outputs: tf.Tensor, num_labels: int) -> tf.Tensor:
+        """(batch,) labels and (batch, label) outputs → (batch, condition), true where a sample meets the condition."""
         return tf.ones_like(labels, tf.bool)[:, None]
 
-    def against_everybody(self, num_groups):
+    def against_everybody(self, num_groups: int) -> bool:
         """Whether groups are compared with everybody rather than with each other."""
         return num_groups > 2
 
-    def num_cells(self, num_labels, num_groups):
+    def num_cells(self, num_labels: int, num_groups: int) -> int:
         return self.num_conditions(num_labels) * (num_groups + self.against_everybody(num_groups))
 
-    def contrasts(self, num_labels, num_groups):
+    def contrasts(self, num_labels: int, num_groups: int) -> np.ndarray:
         """The contrast matrix, (constraint, cell)."""
         if self.against_everybody(num_groups):
             one_condition = np.hstack([-np.eye(num_groups), np.ones((num_groups, 1))])
@@ -57,12 +63,13 @@ class Notion:
             one_condition = np.array([[1.0, -1.0]])
         return np.kron(np.eye(self.num_conditions(num_labels)), one_condition)
 
-    def membership(self, labels, groups, *, num_labels, num_groups, dtype="float32"):
+    def membership(self, labels: tf.Tensor, groups: tf.Tensor, outputs: tf.Tensor, *, num_labels: int,
+                   num_groups: int, dtype: str = "float32") -> tf.Tensor:
         """(batch, cell), 1 where the sample counts for the cell; a group of −1 is in none."""
         in_group = tf.one_hot(groups, num_groups, dtype=dtype)  # (batch, group)
         if self.against_everybody(num_groups):
             in_group = tf.concat([in_group, tf.reduce_sum(in_group, -1, keepdims=True)], -1)
-        meets = tf.cast(self.conditions(labels, num_labels), dtype)  # (batch, condition)
+        meets = tf.cast(self.conditions(labels, outputs, num_labels), dtype)  # (batch, condition)
         cells = meets[:, :, None] * in_group[:, None, :]
         return tf.reshape(cells, (-1, cells.shape[1] * cells.shape[2]))
 
@@ -96,7 +103,7 @@ class EqualOpportunity(Notion):
         super().check(num_labels)
         require_whole("positive_label", self.positive_label, 0, num_labels - 1)
 
-    def conditions(self, labels, num_labels):
+    def conditions(self, labels, outputs, num_labels):
         return tf.equal(labels, self.positive_label)[:, None]
 
     def get_config(self):
@@ -117,7 +124,7 @@ class EqualizedOdds(Notion):
     def num_conditions(self, num_labels):
         return num_labels
 
-    def conditions(self, labels, num_labels):
+    def conditions(self, labels, outputs, num_labels):
         return tf.one_hot(labels, num_labels)
 
 
@@ -133,9 +140,8 @@ class RepresentationParity(Notion):
     def against_everybody(self, num_groups):
         return True
 
-    def conditions(self, labels, num_labels):
-        known = tf.math.is_finite(labels) if labels.dtype.is_floating else labels >= 0
-        return known[:, None]
+    def conditions(self, labels, outputs, num_labels):
+        return is_labelled(labels)[:, None]
 
 
 NOTIONS = {
@@ -143,7 +149,7 @@ NOTIONS = {
     "equalized_odds": EqualizedOdds, "representation_parity": RepresentationParity}
 
 
-def get(notion):
+def get(notion: str | Notion) -> Notion:
     """A notion by name, or the object itself."""
     if isinstance(notion, Notion):
         return notion

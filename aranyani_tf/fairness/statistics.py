@@ -17,24 +17,40 @@ In float32 a running mean stops moving visibly after some ten million samples of
 single sample's share is then below the last digit; `decay` keeps it moving.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import keras
+import numpy as np
 import tensorflow as tf
+
+from aranyani_tf.interfaces import Constraint
 
 TINY = 1e-30  # a count that is none
 
 
 class Memory(NamedTuple):
-    """The running means as tensors, in the layout of the training loop."""
+    """What is remembered of the past, as tensors in the layout of the training loop.
+
+    What is kept beside the counts is the constraint's own affair. Of running means it is the mean of the values,
+    (cell, value), then the means of their gradients.
+    """
 
     cell_count: tf.Tensor  # (cell,), float64 so that it can count past 2^24
     group_count: tf.Tensor  # (group,)
-    values: tf.Tensor  # (cell, value)
-    gradients: tuple  # each (cell, …)
+    kept: tuple  # each (cell, …)
     squares: tuple = ()  # the mean of the values' squares, (cell, value), if it is kept
 
-    def counted(self, membership, decay, arrived=None):
+    @property
+    def values(self) -> tf.Tensor:
+        return self.kept[0]
+
+    @property
+    def gradients(self) -> tuple:
+        return self.kept[1:]
+
+    def counted(self, membership: tf.Tensor, decay: float | None,
+                arrived: tf.Tensor | None = None) -> tuple[tf.Tensor, tf.Tensor]:
         """Counts the step's samples and gives each its share in its cell's new mean.
 
         Several samples of a step are counted one after the other, so with decay a sample is
@@ -56,9 +72,9 @@ class Memory(NamedTuple):
             weights = membership * (1 - decay) ** later
             kept = (1 - decay) ** tf.reduce_sum(forgets, axis=0)
         count = kept * self.cell_count + tf.reduce_sum(weights, axis=0)
-        return count, tf.cast(weights / tf.maximum(count, 1.0), self.values.dtype)
+        return count, tf.cast(weights / tf.maximum(count, 1.0), self.kept[0].dtype)
 
-    def blended(self, shares, values, gradients, squares=()):
+    def blended(self, shares: tf.Tensor, kept: tuple, squares: Sequence[tf.Tensor] = ()) -> "Memory":
         """The means after the step; the arguments are sums over its samples, weighted by the shares."""
         total = tf.reduce_sum(shares, axis=0)  # (cell,)
 
@@ -66,11 +82,9 @@ class Memory(NamedTuple):
             share = tf.reshape(total, (-1,) + (1,) * (mean.shape.rank - 1))
             return mean + (weighted_sum - share * mean)
 
-        return self._replace(
-            values=blend(self.values, values), gradients=tuple(map(blend, self.gradients, gradients)),
-            squares=tuple(map(blend, self.squares, squares)))
+        return self._replace(kept=tuple(map(blend, self.kept, kept)), squares=tuple(map(blend, self.squares, squares)))
 
-    def deviations(self, contrasts):
+    def deviations(self, contrasts: np.ndarray) -> tf.Tensor:
         """The standard error of each gap if the groups were alike, (constraint, value).
 
         As in the z-test for two proportions: the variance is that of all samples of the contrast's cells
@@ -89,7 +103,7 @@ class Memory(NamedTuple):
 
 
 class CellStatistics(keras.layers.Layer):
-    """The running means as non-trainable weights, so that a saved model resumes its stream.
+    """The memory as non-trainable weights, so that a saved model resumes its stream.
 
     The weights have the shapes and names that the constraint gives them: for the node level
     `decision_mean` (cell, tree, node), `kernel_gradient_mean` (cell, tree, feature, node) and
@@ -98,7 +112,7 @@ class CellStatistics(keras.layers.Layer):
     decisions' squares is there too, as `square_mean`.
     """
 
-    def __init__(self, num_cells, num_groups, constraint, keep_squares=False, **kwargs):
+    def __init__(self, num_cells: int, num_groups: int, constraint: Constraint, keep_squares: bool = False, **kwargs):
         super().__init__(trainable=False, **kwargs)
         self.num_cells, self.num_groups, self.constraint = num_cells, num_groups, constraint
         self.keep_squares, self.loaded_count = keep_squares, None
@@ -119,27 +133,28 @@ class CellStatistics(keras.layers.Layer):
             self.square_mean = zeros("square_mean", values.shape)
         self.built = True
 
-    def read(self):
+    def read(self) -> Memory:
         """The weights as a `Memory`."""
-        values, *gradients = self.constraint.pack([mean.value for mean in self.means])
+        kept = self.constraint.pack([mean.value for mean in self.means])
         squares = (self.square_mean.value,) if self.keep_squares else ()
-        return Memory(self.cell_count.value, self.group_count.value, values, tuple(gradients), squares)
+        return Memory(self.cell_count.value, self.group_count.value, tuple(kept), squares)
 
-    def write(self, memory):
+    def write(self, memory: Memory) -> None:
         """Puts a `Memory` back into the weights."""
         self.cell_count.assign(memory.cell_count)
         self.group_count.assign(memory.group_count)
-        unpacked = self.constraint.unpack([memory.values, *memory.gradients])
-        for mean, value in zip(self.means, unpacked, strict=True):
+        for mean, value in zip(self.means, self.constraint.unpack(memory.kept), strict=True):
             mean.assign(value)
         if self.keep_squares:
             self.square_mean.assign(memory.squares[0])
 
     def load_own_variables(self, store):
-        super().load_own_variables(store)
+        """As Keras's; what a file of an earlier version does not have is as it was at the beginning."""
+        kept = {str(index): np.asarray(weight) for index, weight in enumerate(self.weights)}
+        super().load_own_variables({name: store[name] if name in store else kept[name] for name in kept})
         self.loaded_count = self.cell_count.numpy()
 
-    def reset(self):
+    def reset(self) -> None:
         """Forgets everything that was seen."""
         for weight in self.weights:
             weight.assign(tf.zeros_like(weight))

@@ -12,32 +12,8 @@ import keras
 import tensorflow as tf
 
 from aranyani_tf.errors import ArgumentError
-from aranyani_tf.forest import packing as layout
-
-SMALLEST_PROBABILITY = 1e-7  # Keras's own: keeps the logarithm finite
-
-
-def is_labelled(labels):
-    """A label is missing when it is −1, or NaN in regression."""
-    return tf.math.is_finite(labels) if labels.dtype.is_floating else labels >= 0
-
-
-def is_informative(labels, groups):
-    """Rows with a label or a group; the others teach nothing, are not counted, and make nothing forget."""
-    return is_labelled(labels) | (groups >= 0)
-
-
-def losses(outputs, labels):
-    """Cross-entropy, or squared error for one output: (batch, label), (batch,) → (batch,).
-
-    A sample without a label has loss 0.
-    """
-    if outputs.shape[-1] == 1:
-        error = outputs[:, 0] - tf.cast(labels, outputs.dtype)
-        return tf.where(is_labelled(labels), error, tf.zeros_like(error)) ** 2
-    chosen = tf.reduce_sum(outputs * tf.one_hot(labels, outputs.shape[-1], dtype=outputs.dtype), -1)
-    loss = -tf.math.log(tf.maximum(chosen, SMALLEST_PROBABILITY))
-    return tf.where(labels >= 0, loss, tf.zeros_like(loss))
+from aranyani_tf.forest import packing
+from aranyani_tf.learning.losses import losses
 
 
 class ForestLearner:
@@ -67,13 +43,13 @@ class ForestLearner:
         return [weight.value for weight in self.forest.weights]
 
     def pack(self, arrays):
-        """Arrays shaped as the forest's weights (leading axes allowed), in the loop's layout."""
+        """Arrays shaped as the forest's weights (leading axes allowed), in the loop's packing."""
         kernel, bias, leaf_logits = arrays
-        return [layout.pack_matrix(kernel, bias), leaf_logits]
+        return [packing.pack_matrix(kernel, bias), leaf_logits]
 
     def unpack(self, arrays):
         matrix, leaf_logits = arrays
-        return [*layout.unpack_matrix(matrix, *self.shape), leaf_logits]
+        return [*packing.unpack_matrix(matrix, *self.shape), leaf_logits]
 
     def norms(self, packed):
         """The norm of each weight's gradient; its idle columns are zero."""
@@ -93,7 +69,7 @@ class ForestLearner:
 
     def prepare(self, features):
         """What a chunk's features become before the loop begins: (..., feature) → (..., input)."""
-        return features if self.encoder else layout.with_constant(features)
+        return features if self.encoder else packing.with_constant(features)
 
     def trace(self, weights, state, inputs, labels, quantities):
         return ForestTrace(self, weights, state, inputs, labels, quantities)
@@ -103,9 +79,9 @@ class ForestLearner:
         matrix, leaf_logits, *encoder_weights = weights
         if self.encoder:
             encoded, _ = self.encoder.stateless_call(encoder_weights, state, inputs, training=False)
-            inputs = layout.with_constant(encoded)
+            inputs = packing.with_constant(encoded)
         slots = tf.matmul(inputs, matrix)
-        nodes = (layout.unpack_nodes(part, *self.shape) for part in (slots, self.forest.activation(slots)))
+        nodes = (packing.unpack_nodes(part, *self.shape) for part in (slots, self.forest.activation(slots)))
         return self.forest.read_leaves(self.forest.route(*nodes), leaf_logits)
 
 
@@ -127,7 +103,7 @@ class ForestTrace:
                 self.encoder_tape.watch(self.encoder_weights)
                 self.encoded, self.state = learner.encoder.stateless_call(
                     self.encoder_weights, state, inputs, training=True)
-            inputs = layout.with_constant(self.encoded)
+            inputs = packing.with_constant(self.encoded)
         self.inputs = inputs  # (batch, input)
         self.slots = tf.matmul(inputs, matrix)  # (batch, slot): z = w·x + b
         # One copy of the leaves for each sample makes their gradients come out per sample.
@@ -136,7 +112,7 @@ class ForestTrace:
             self.tape.watch([self.slots, self.leaf_logits])
             self.decisions = forest.activation(self.slots)  # (batch, slot): n = g(z)
             self.leaf_probabilities = forest.route(  # (batch, tree, leaf)
-                *(layout.unpack_nodes(part, *learner.shape) for part in (self.slots, self.decisions)))
+                *(packing.unpack_nodes(part, *learner.shape) for part in (self.slots, self.decisions)))
             self.outputs = forest.read_leaves(self.leaf_probabilities, self.leaf_logits)
             self.losses = losses(self.outputs, labels)
             self.quantities = quantities(self.outputs, self.losses)
@@ -148,7 +124,7 @@ class ForestTrace:
         """Gradient of Σ upstream·loss for every variable of the learner; upstream is (batch,)."""
         slots, leaf_logits = self.tape.gradient(
             self.losses, [self.slots, self.leaf_logits], output_gradients=upstream)
-        gradients = [layout.sum_of_outer(self.inputs, slots), tf.reduce_sum(leaf_logits, axis=0)]
+        gradients = [packing.sum_of_outer(self.inputs, slots), tf.reduce_sum(leaf_logits, axis=0)]
         if self.encoder_weights:
             below = tf.matmul(slots, self.matrix[:-1], transpose_b=True)  # (batch, feature)
             gradients += self.encoder_tape.gradient(
@@ -161,5 +137,5 @@ class ForestTrace:
             self.tape.gradient(quantity, [self.slots, self.leaf_logits])
             for quantity in self.quantities]
         slots, leaf_logits = (tf.stack(parts, axis=1) for parts in zip(*per_quantity, strict=True))
-        slots = layout.computed_once(slots)  # (batch, quantity, slot)
+        slots = packing.computed_once(slots)  # (batch, quantity, slot)
         return [self.inputs[:, None, :, None] * slots[:, :, None, :], leaf_logits]

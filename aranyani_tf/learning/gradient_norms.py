@@ -1,5 +1,7 @@
 """Gradient norms along the stream, for the paper's convergence figures."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import tensorflow as tf
@@ -9,43 +11,43 @@ class GradientRecord:
     """Collects the norms of every step.
 
     The compiled loop cannot append to a Python list, so it leaves a chunk's norms in a buffer, and
-    `keep` takes them out when the chunk is done.
+    `keep` takes them out when the chunk is done. Chunks of every size have a buffer of their own.
     """
 
-    def __init__(self, weight_names=(), dtype="float32"):
-        self.names, self.dtype = norm_names(weight_names), dtype
-        self.rows, self.steps = [], []  # norms, and the number of samples seen after each step
+    def __init__(self, weight_names: Sequence[str] = (), dtype: str = "float32", samples_per_step: int = 1):
+        self.names, self.dtype, self.samples_per_step = norm_names(weight_names), dtype, samples_per_step
+        self.rows: list[np.ndarray] = []  # norms
+        self.steps: list[np.ndarray] = []  # how many samples were seen after each step
         self.num_samples = 0
-        self.buffers = {}  # steps of a chunk → their norms; how many samples they are of, and how many share a step
-        self.current = None  # the buffer of the chunk under way
+        self.buffers: dict[int, tuple[tf.Variable, tf.Variable]] = {}  # rows of a chunk → norms, how many rows count
 
-    def prepare(self, num_steps):
-        """Makes sure of a buffer for chunks of so many steps: a compiled function has that of its own size."""
-        if num_steps not in self.buffers:
-            norms = tf.zeros((num_steps, len(self.names)), self.dtype)
-            self.buffers[num_steps] = tf.Variable(norms, trainable=False), tf.Variable([0, 1], trainable=False)
-        self.current = self.buffers[num_steps]
+    def prepare(self, chunk_size: int) -> None:
+        """Makes sure of a buffer for chunks of so many rows, before a program is compiled for them."""
+        if chunk_size not in self.buffers:
+            norms = tf.zeros((chunk_size // self.samples_per_step, len(self.names)), self.dtype)
+            self.buffers[chunk_size] = tf.Variable(norms, trainable=False), tf.Variable(0, trainable=False)
 
-    def write(self, norms, num_samples, samples_per_step):
-        buffer, used = self.current
+    def write(self, norms: tf.Tensor, num_samples: tf.Tensor, chunk_size: int) -> None:
+        buffer, used = self.buffers[chunk_size]
         buffer.assign(norms)
-        used.assign([num_samples, samples_per_step])
+        used.assign(num_samples)
 
-    def keep(self):
-        buffer, used = self.current
-        ends = step_ends(*map(int, used.numpy()))
+    def keep(self, chunk_size: int) -> None:
+        buffer, used = self.buffers[chunk_size]
+        num_samples = int(used.numpy())
+        ends = step_ends(num_samples, self.samples_per_step)
         self.rows.append(buffer.numpy()[: len(ends)])
         self.steps.append(self.num_samples + ends)
-        self.num_samples += int(used.numpy()[0])
+        self.num_samples += num_samples
 
-    def frame(self):
+    def frame(self) -> pd.DataFrame:
         """One row a step: `step`, how many samples were seen after it, then the norm of each gradient."""
         if not self.rows:
             return norm_frame(np.zeros((0, len(self.names))), np.zeros(0, int), self.names)
         return norm_frame(np.concatenate(self.rows), np.concatenate(self.steps), self.names)
 
 
-def step_ends(num_samples, samples_per_step):
+def step_ends(num_samples: int, samples_per_step: int) -> np.ndarray:
     """Where each step over so many samples ends; the last one may be short.
 
     >>> step_ends(25, 10).tolist()
@@ -55,12 +57,12 @@ def step_ends(num_samples, samples_per_step):
     return np.minimum(np.arange(1, count + 1) * samples_per_step, num_samples)
 
 
-def norm_names(weight_names):
+def norm_names(weight_names: Sequence[str]) -> list[str]:
     """In the order in which a step gives the norms."""
     return [f"{part}_{name}" for part in ("task", "fairness", "total") for name in weight_names]
 
 
-def norm_frame(rows, steps, names):
+def norm_frame(rows: np.ndarray, steps: np.ndarray, names: Sequence[str]) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=names)
     frame.insert(0, "step", steps)
     return frame

@@ -4,7 +4,7 @@ import keras
 import tensorflow as tf
 
 from aranyani_tf.errors import ArgumentError
-from aranyani_tf.learning.forest_learner import losses
+from aranyani_tf.learning.losses import losses
 
 
 def output_width(name, part, num_features, dtype, wanted=None):

@@ -1,17 +1,19 @@
 """One step of the online learner (Algorithm 1) as a pure function.
 
-Weights, running means and samples go in; predictions, gradients and new running means come out.
+Weights, memory and samples go in; predictions, gradients and the new memory come out.
 Nothing is assigned here, so the same function serves one model or a grid of them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
 import tensorflow as tf
 
-from aranyani_tf.fairness.constraints import MANY, share_out
-from aranyani_tf.learning.forest_learner import is_informative, is_labelled
+from aranyani_tf.fairness.objective import Objective
+from aranyani_tf.fairness.statistics import Memory
+from aranyani_tf.interfaces import Constraint, Learner
+from aranyani_tf.labels import is_labelled
 
 
 class Outcome(NamedTuple):
@@ -20,7 +22,7 @@ class Outcome(NamedTuple):
     outputs: tf.Tensor  # (batch, label), predicted before anything was learned
     gradients: tuple  # for each variable of the learner
     state: tuple  # the predictor's or encoder's non-trainable state
-    memory: tuple  # the running means
+    memory: Memory
     update: tf.Tensor  # whether the weights should move
     norms: tf.Tensor  # (3·weight,), of the task's gradient, the fairness gradient and the sum, if recorded
 
@@ -29,27 +31,21 @@ class Outcome(NamedTuple):
 class Step:
     """The step's settings; calling it runs the step."""
 
-    learner: object
-    constraint: object
-    notion: object
-    penalty: object
-    num_labels: int
-    num_groups: int
-    online: bool = True
+    learner: Learner
+    constraint: Constraint
+    objective: Objective
     update_when: str = "always"
     wait_for_all_groups: bool = False
-    decay: float | None = None
-    forget: str = "rows"  # or "time"
-    chance: float = 0.0
     record_gradients: bool = False
     all_known: bool = False  # every sample has a label and a group: every step moves the weights
 
     @property
-    def always_updates(self):
+    def always_updates(self) -> bool:
         """Whether it is sure beforehand that every step moves the weights."""
         return self.all_known and self.update_when == "always" and not self.wait_for_all_groups
 
-    def __call__(self, weights, state, memory, fairness_weight, inputs, labels, groups):
+    def __call__(self, weights: Sequence[tf.Tensor], state: Sequence[tf.Tensor], memory: Memory,
+                 fairness_weight: tf.Tensor, inputs: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor) -> Outcome:
         trace = self.learner.trace(weights, state, inputs, labels, self.constraint.quantities)
         if self.update_when == "predicted_positive":  # what is not revealed is missing
             revealed = tf.equal(tf.argmax(trace.said, axis=-1), 1)
@@ -62,9 +58,11 @@ class Step:
         # Task gradient: the mean over the labelled samples.
         task = trace.gradients(labelled / tf.maximum(tf.reduce_sum(labelled), 1.0))
 
-        # Fairness gradient, from the running means after this step's samples.
-        memory, membership = self.remember(memory, trace, labels, groups)
-        fairness = self.fairness(memory, membership, trace, fairness_weight)
+        # Fairness gradient, from the memory after this step's samples.
+        membership = self.objective.membership(labels, groups, trace.said)
+        memory = self.constraint.remember(memory, trace, membership, labels, groups)
+        memory = self.with_groups(memory, groups)
+        fairness = self.constraint.fairness_gradients(memory, trace, membership, fairness_weight)
 
         total = [t + f for t, f in zip(task, fairness, strict=False)] + task[len(fairness):]
         return Outcome(
@@ -72,64 +70,15 @@ class Step:
             update=self.update(memory, membership, labelled, fairness_weight),
             norms=self.norms(task, fairness))
 
-    def fairness(self, memory, membership, trace, fairness_weight):
-        """λ Σ_c H′(F_c)·∇F_c, for the first variables of the learner or for all."""
-        slopes = fairness_weight * self.penalty.gradient(self.gaps(memory))  # (constraint, value)
-        coefficients = combine(self.contrasts.T, slopes)  # (cell, value)
-        return self.constraint.fairness_gradients(coefficients, memory.gradients)
-
-    def remember(self, memory, trace, labels, groups):
-        """The running means with this step's samples; offline they are of these samples alone."""
-        if not self.online:
-            blank = tf.nest.map_structure(tf.zeros_like, memory)
-            memory = blank._replace(group_count=memory.group_count)
-        membership = self.membership(labels, groups, trace.outputs.dtype)
-        count, shares = memory.counted(membership, self.decay, self.arrived(labels, groups))
-        values = self.constraint.values(trace)  # (batch, value)
-        memory = memory.blended(
-            shares, share_out(shares, values), self.constraint.gradients(trace, shares),
-            [share_out(shares, values**2)] if self.chance else [])
-        return self.counted(memory._replace(cell_count=count), groups), membership
-
-    def arrived(self, labels, groups):
-        """(batch,), which samples make all cells forget; None if each cell forgets with its own."""
-        return None if self.forget == "rows" else is_informative(labels, groups)
-
-    def membership(self, labels, groups, dtype):
-        """(batch, cell), 1 where a sample counts for a cell."""
-        return self.notion.membership(
-            labels, groups, num_labels=self.num_labels, num_groups=self.num_groups, dtype=dtype)
-
-    def counted(self, memory, groups):
+    def with_groups(self, memory: Memory, groups: tf.Tensor) -> Memory:
         """Counts the groups, where an update may have to wait for them."""
         if not self.wait_for_all_groups:
             return memory
-        arrived = tf.one_hot(groups, self.num_groups, dtype=memory.group_count.dtype)
+        arrived = tf.one_hot(groups, self.objective.num_groups, dtype=memory.group_count.dtype)
         return memory._replace(group_count=memory.group_count + tf.reduce_sum(arrived, axis=0))
 
-    @property
-    def contrasts(self):
-        """(constraint, cell)."""
-        return self.notion.contrasts(self.num_labels, self.num_groups)
-
-    def penalty_of(self, memory, fairness_weight):
-        """λ Σ H(F) of the running means as they stand."""
-        return fairness_weight * tf.reduce_sum(self.penalty.value(self.gaps(memory)))
-
-    def gaps(self, memory):
-        """F, (constraint, value); 0 for a contrast with a cell that nobody was in yet.
-
-        With `chance` = z the gap is z standard errors shorter: what may be chance counts as none.
-        """
-        contrasts = self.contrasts
-        seen = tf.reduce_all((memory.cell_count > 0)[None, :] | (contrasts == 0), axis=1)
-        gaps = combine(contrasts, memory.values)
-        if self.chance:
-            left = tf.abs(gaps) - self.chance * memory.deviations(contrasts)
-            gaps = tf.sign(gaps) * tf.maximum(left, 0.0)
-        return tf.where(seen[:, None], gaps, tf.zeros_like(gaps))
-
-    def update(self, memory, membership, labelled, fairness_weight):
+    def update(self, memory: Memory, membership: tf.Tensor, labelled: tf.Tensor,
+               fairness_weight: tf.Tensor) -> tf.Tensor:
         """Whether there is something to learn, and whether it may be learned yet."""
         if self.always_updates:
             return tf.constant(True)
@@ -139,7 +88,7 @@ class Step:
             update &= tf.reduce_all(memory.group_count > 0) | ~fair
         return update
 
-    def norms(self, task, fairness):
+    def norms(self, task: Sequence[tf.Tensor], fairness: Sequence[tf.Tensor]) -> tf.Tensor:
         """Norms of both gradients and of their sum, weight by weight of the predictor (not of an encoder)."""
         if not self.record_gradients:
             return tf.zeros((0,), task[0].dtype)
@@ -149,20 +98,5 @@ class Step:
         return tf.stack([norm for part in (task, fairness, total) for norm in self.learner.norms(part)])
 
     @property
-    def num_norms(self):
+    def num_norms(self) -> int:
         return 3 * len(self.learner.names) if self.record_gradients else 0
-
-
-def missing_label(labels):
-    return np.nan if labels.dtype.is_floating else -1
-
-
-def combine(matrix, values):
-    """A sparse, constant matrix times (k, value); a small one term by term, so that it fuses."""
-    if max(matrix.shape) >= MANY:
-        return tf.matmul(tf.constant(matrix, values.dtype), values)
-    rows = []
-    for row in matrix:
-        terms = [float(row[k]) * values[k] for k in np.flatnonzero(row)]
-        rows.append(sum(terms[1:], terms[0]))
-    return tf.stack(rows)

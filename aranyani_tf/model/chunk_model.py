@@ -1,39 +1,88 @@
 """What a model does with one chunk of the stream, as one compiled program: learn, score, take note.
 
 A chunk either is learned as a whole, or changes nothing: if the model diverges on the way, every variable is
-put back. The subclass has `learn_rows`, which walks the samples.
+put back. How rows are learned is the subclass's affair.
 """
 
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import keras
 import tensorflow as tf
 
+from aranyani_tf.errors import DivergedError
 from aranyani_tf.evaluation.binary_metrics import fitting
-from aranyani_tf.learning.forest_learner import is_informative, is_labelled, losses
-from aranyani_tf.learning.step import missing_label
-from aranyani_tf.model.shared_model import SharedModel, prefixed
+from aranyani_tf.evaluation.prequential import Latest, Mean
+from aranyani_tf.labels import is_informative, is_labelled, missing_label
+from aranyani_tf.learning.losses import losses
+from aranyani_tf.model.progress import Progress, prequential_metric
+from aranyani_tf.model.shared_model import SharedModel
 
 
 class ChunkModel(SharedModel):
-    """Base class of `OnlineModel`: the compiled side of learning, and what of it is saved."""
+    """Base class of `OnlineModel`: the compiled side of learning, and the metrics.
 
-    def make_train_function(self, force=False):
+    A subclass has `learn_rows`, `moving` and `penalty_now`.
+
+    Args:
+        num_labels, num_groups: 1 label is regression.
+        positive_label: whose equal opportunity is reported.
+    """
+
+    def __init__(self, *, num_labels: int, num_groups: int, positive_label: int, **kwargs):
+        super().__init__(**kwargs)
+        self.num_labels, self.num_groups, self.positive_label = num_labels, num_groups, positive_label
+        told = (num_labels, num_groups, positive_label)
+        self.prequential, self.progress = prequential_metric(*told), Progress(*told)
+        self.task_loss = Mean("task_loss")
+        self.fairness_penalty = Latest("fairness_penalty")
+        # Programs by what is learned from and how: for rows that are all complete there is a faster one.
+        self.programs: dict[tuple, Callable] = {}
+        self.all_known = False
+
+    def learn_rows(self, features: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor, num_rows: tf.Tensor) -> tf.Tensor:
+        """Learns from the first `num_rows` rows in order; returns what was predicted for each before, (row, label)."""
+        raise NotImplementedError
+
+    def moving(self) -> list[Any]:
+        """Every variable that learning moves."""
+        raise NotImplementedError
+
+    def penalty_now(self) -> tf.Tensor:
+        """The fairness term as it stands."""
+        raise NotImplementedError
+
+    def make_train_function(self, force: bool = False) -> None:
         """As Keras's, but rows are waited for outside the lock: whoever brings them may save or predict meanwhile."""
         if self.train_function is not None and not force:
             return
-        step = self.train_step if self.run_eagerly else tf.function(
-            self.train_step, jit_compile=bool(self.jit_compile), autograph=False)
 
         def take_then_move(iterator):
             data = next(iterator)
             with self.state:
-                return step(data)
+                return self.program(self.train_step)(data)
 
         self.train_function = take_then_move
 
-    def train_step(self, data):
+    def program(self, method: Callable) -> Callable:
+        """A method compiled for rows that are complete or not, unless the user wants it eager."""
+        if self.run_eagerly:
+            return method
+        key = (method.__name__, self.all_known, self.variant())
+        if key not in self.programs:
+            self.programs[key] = tf.function(method, jit_compile=bool(self.jit_compile), autograph=False)
+        return self.programs[key]
+
+    def variant(self) -> Any:
+        """Whatever else a compiled program depends on."""
+        return None
+
+    def train_step(self, data: tuple) -> dict:
         inputs, labels = data
         features, groups = inputs["features"], inputs["group"]
         progress, size = self.progress, tf.shape(labels)[0]
-        if not self.functions.all_known:
+        if not self.all_known:
             learned = tf.range(size) < tf.cast(tf.minimum(progress.to_skip, tf.int32.max), tf.int32)
             labels, groups = hidden(learned, labels, groups)
         skipped = tf.minimum(progress.to_skip, tf.cast(size, tf.int64))
@@ -42,23 +91,31 @@ class ChunkModel(SharedModel):
         self.learn_and_score(features, labels, groups, last_informative_row(labels, groups))
         return self.get_metrics_result()
 
-    def test_step(self, data):
+    def test_step(self, data: tuple) -> dict:
         inputs, labels = data
         self.score(labels, inputs["group"], self(inputs["features"], training=False))
-        self.fairness_penalty.update_state(self.step.penalty_of(self.statistics.read(), self._fairness_weight))
+        self.fairness_penalty.update_state(self.penalty_now())
         return self.get_metrics_result()
 
-    def learn_and_score(self, features, labels, groups, num_rows):
+    def train_on_batch(self, *arguments, **kwargs) -> NoReturn:
+        """Not for a stream: a batch of it has groups, and comes with what was said before it was learned."""
+        raise NotImplementedError("use predict_then_learn(x, y, a), which learns from rows as they arrive")
+
+    def test_on_batch(self, *arguments, **kwargs) -> NoReturn:
+        raise NotImplementedError("use evaluate({'features': x, 'group': a}, y)")
+
+    def learn_and_score(self, features: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor,
+                        num_rows: tf.Tensor) -> tf.Tensor:
         """Learns from a chunk, unless the model diverges on the way: then everything is as it was before."""
-        progress = self.progress
-        before = [tf.identity(variable.value) for variable in self.moving()]
+        progress, moving = self.progress, [*self.moving(), *self.fairness_penalty.variables]
+        before = [tf.identity(variable.value) for variable in moving]
         outputs = self.learn_rows(features, labels, groups, num_rows)
         # The optimizer's too: an infinite velocity would stop a weight for good, without a word.
-        finite = [tf.reduce_all(tf.math.is_finite(variable.value)) for variable in self.moving()
+        finite = [tf.reduce_all(tf.math.is_finite(variable.value)) for variable in moving
                   if tf.as_dtype(variable.dtype).is_floating]
         good = ~progress.diverged & tf.reduce_all(tf.math.is_finite(outputs)) & tf.reduce_all(finite)
         progress.diverged.assign(~good)
-        for variable, old in zip(self.moving(), before, strict=True):
+        for variable, old in zip(moving, before, strict=True):
             variable.assign(tf.where(good, variable.value, old))
         labels, groups = hidden(~good, labels, groups)
         outputs = tf.where(good, outputs, tf.zeros_like(outputs))
@@ -66,59 +123,58 @@ class ChunkModel(SharedModel):
         progress.add(labels, groups, outputs, losses(outputs, labels), is_labelled(labels))
         return outputs
 
-    def moving(self):
-        """Every variable that learning moves."""
-        scale = [] if self.target_scale is None else self.target_scale.weights
-        return [*self.learner.variables, *self.learner.state, *self.optimizer.variables, *self.statistics.weights,
-                *(self.forest.weights if self.forest is not None else ()), *scale, *self.fairness_penalty.variables]
+    def after_chunk(self, told: str = "this chunk") -> None:
+        """Looks after a chunk whether it went well; a subclass may keep what it noted."""
+        if self.progress.diverged.numpy():
+            self.progress.diverged.assign(False)
+            raise DivergedError(
+                f"the model has diverged in {told}: its answers or weights are no longer numbers. It was left as it "
+                f"was before. Try a smaller learning rate (now {float(self.optimizer.learning_rate):g}) or "
+                f"{self.other_remedies()}, and features of a moderate size")
 
-    def score(self, labels, groups, outputs):
+    def other_remedies(self) -> str:
+        """What may help a model that diverges, beside a smaller learning rate."""
+        return "smaller weights"
+
+    def warn(self, at_once: bool) -> None:
+        """Tells what the metrics so far show about the stream; in calls of a few rows only now and then."""
+        for sentence in self.progress.sentences(at_once):
+            warnings.warn(sentence, stacklevel=4)
+
+    def score(self, labels: tf.Tensor, groups: tf.Tensor, outputs: tf.Tensor) -> None:
         """Adds rows to the prequential metrics, and to any metric given to `compile`."""
         self.prequential.update_state(labels, groups, outputs)
         known = tf.cast(is_labelled(labels), outputs.dtype)
         self.task_loss.update_state(losses(outputs, labels), known)
-        if self._compile_metrics is not None:
-            self._compile_metrics.update_state(
-                tf.where(is_labelled(labels), labels, tf.zeros_like(labels)), outputs, known)
+        self.compute_metrics(None, tf.where(is_labelled(labels), labels, tf.zeros_like(labels)), outputs, known)
 
-    def fitting_metrics(self, metrics):
+    def get_metrics_result(self) -> dict:
+        """The metrics so far; the loss is the mean task loss and the penalty as it stands."""
+        results = super().get_metrics_result()
+        return results | {"loss": results["task_loss"] + results["fairness_penalty"]}
+
+    def so_far(self) -> dict[str, float]:
+        """The metrics of all rows that the model has learned from, in all calls, also before it was saved.
+
+        >>> import aranyani_tf as ar
+        >>> stream = ar.datasets.load("synthetic", num_rows=100)
+        >>> model = ar.Aranyani(num_trees=1, height=2, seed=0)
+        >>> said = model.predict_then_learn(stream.features, stream.labels, stream.groups)
+        >>> model.so_far()["rows"]
+        100
+        """
+        with self.state:
+            return self.progress.results()
+
+    def fitting_metrics(self, metrics: Sequence[str | keras.metrics.Metric] | None) -> list:
         return [fitting(metric, self.num_labels, self.positive_label) for metric in metrics or []]
 
-    def sealed(self, as_loaded=False):
-        """What the parts of a file can be compared by; of an optimizer only with one of the same kind.
 
-        Counts that were loaded may have been reset since, by whoever loaded them; so they are kept as they came.
-        """
-        found = {"cell_count": self.statistics.loaded_count if as_loaded else self.statistics.cell_count.numpy()}
-        if self.compiled:
-            found[f"iterations_of_{len(self.optimizer.variables)}"] = self.optimizer.iterations.numpy()
-        return found
-
-    def further_state(self):
-        """What a file keeps beside the weights: the metrics so far, and where random numbers go on."""
-        return prefixed("progress_", self.progress.store()) | {
-            f"random_{index}": variable.numpy() for index, variable in enumerate(self.random_state())}
-
-    def take_further_state(self, values):
-        if not self.built:
-            return
-        self.progress.load({name.removeprefix("progress_"): value for name, value in values.items()})
-        for index, variable in enumerate(self.random_state()):
-            if f"random_{index}" in values:
-                variable.assign(values[f"random_{index}"])
-
-    def random_state(self):
-        """The seeds of dropout and the like, which Keras does not save."""
-        part = self.predictor or self.encoder
-        saved = set(map(id, part.weights)) if part is not None else ()
-        return [variable for variable in self.learner.state if id(variable) not in saved]
-
-
-def hidden(where, labels, groups):
+def hidden(where: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Labels and groups, missing where they are not to be seen."""
     return tf.where(where, tf.constant(missing_label(labels), labels.dtype), labels), tf.where(where, -1, groups)
 
 
-def last_informative_row(labels, groups):
+def last_informative_row(labels: tf.Tensor, groups: tf.Tensor) -> tf.Tensor:
     """How many rows there are before the padding begins."""
     return tf.reduce_max(tf.where(is_informative(labels, groups), tf.range(1, tf.shape(labels)[0] + 1), 0))

@@ -7,9 +7,9 @@ call, and are saved with the model. They are no Keras weights, so that copying w
 import keras
 import tensorflow as tf
 
-from aranyani_tf.evaluation.metrics import FEW, told_signs, told_small_groups
 from aranyani_tf.evaluation.prequential import Mean, Prequential, RegressionPrequential
-from aranyani_tf.learning.forest_learner import is_informative
+from aranyani_tf.evaluation.sentences import FEW, told_signs, told_small_groups
+from aranyani_tf.labels import is_informative
 
 
 def prequential_metric(num_labels, num_groups, positive_label):

@@ -1,11 +1,13 @@
 """Which settings of a model can be, alone and together; whatever would have no effect is refused."""
 
+from typing import Any
+
 import keras
 import numpy as np
 
 from aranyani_tf import arguments as check
 from aranyani_tf.errors import ArgumentError
-from aranyani_tf.fairness.constraints import LEVELS
+from aranyani_tf.fairness.constraints import MAKERS
 from aranyani_tf.streams.row_rules import ON_BAD_ROWS
 
 FOREST = {"num_trees": 3, "height": 4, "activation": "sigmoid", "routing": "levels"}  # of no use to a predictor
@@ -30,7 +32,7 @@ def require_settings(*, num_labels, num_groups, samples_per_step, online, update
     if decay is not None:
         check.require_number("decay", decay, 0, 1, above=True, below=True)
     if constraint is not None:
-        check.require_choice("constraint", constraint, LEVELS)
+        check.require_choice("constraint", constraint, tuple(MAKERS))
     for name, part in (("predictor", predictor), ("encoder", encoder)):
         if part is not None and not isinstance(part, keras.layers.Layer):
             raise ArgumentError(f"{name} must be a Keras model or layer, got {part!r}")
@@ -52,6 +54,19 @@ def require_settings(*, num_labels, num_groups, samples_per_step, online, update
     ignored = [name for name, value in forest.items() if value != FOREST[name]] if predictor is not None else []
     if ignored:
         raise ArgumentError(f"{', '.join(ignored)} are the forest's, and a predictor is in its place: leave them out")
+
+
+def require_optimizer(optimizer: Any, *, loss: Any, steps_per_execution: int = 1, **others: Any) -> keras.Optimizer:
+    """The optimizer by name, object or default, if it and the other arguments of `compile` can be."""
+    if loss is not None:
+        raise ArgumentError("the loss is cross-entropy (squared error for num_labels=1); leave it out")
+    if steps_per_execution != 1:
+        raise ArgumentError("steps_per_execution has no use here: a chunk, thousands of samples, is one execution "
+                            "already; take larger chunks, stream.chunks(16_384)")
+    optimizer = keras.optimizers.get(keras.optimizers.Adam(2e-3) if optimizer is None else optimizer)
+    if optimizer.use_ema:
+        raise ArgumentError("use_ema=True is not possible: the optimizer sees the forest's weights packed as one")
+    return optimizer
 
 
 def require_probabilities(answers):

@@ -8,17 +8,18 @@ in the middle of `fit`, between two chunks, and nothing in the file is older tha
 
 import functools
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import keras
 import numpy as np
 
-from aranyani_tf.errors import DamagedFileError, RowError
+from aranyani_tf.errors import DamagedFileError
 from aranyani_tf.files import whole_path
-from aranyani_tf.streams.row_rules import as_features, is_bad_feature, require_width, told_feature
 
 
-def in_turn(method):
+def in_turn(method: Callable) -> Callable:
     """Lets one thread at a time into the methods that are marked so."""
     @functools.wraps(method)
     def wait_then_run(self, *arguments, **kwargs):
@@ -29,12 +30,28 @@ def in_turn(method):
 
 
 class SharedModel(keras.Model):
-    """Base class of `OnlineModel`; a subclass gives `further_state` and takes it back."""
+    """Base class of `ChunkModel`. A subclass has `sealed`, `further_state` and `take_further_state`."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.turn, self.state = threading.RLock(), threading.RLock()
-        self.seal = None  # what the file said that was loaded, until it was compared with what came out
+        self.seal: dict | None = None  # what the file said that was loaded, until it was compared with what came out
+
+    def sealed(self, as_loaded: bool = False) -> dict[str, Any]:
+        """What the parts of a file can be compared by, to see whether they are of one moment.
+
+        Args:
+            as_loaded: as it came out of a file, if what is there now may have changed since.
+        """
+        raise NotImplementedError
+
+    def further_state(self) -> dict[str, Any]:
+        """What a file keeps beside the weights."""
+        raise NotImplementedError
+
+    def take_further_state(self, values: dict[str, np.ndarray]) -> None:
+        """What `further_state` gave; a file of an earlier version may have none of it."""
+        raise NotImplementedError
 
     def __call__(self, *arguments, **kwargs):
         if self.built:
@@ -42,11 +59,11 @@ class SharedModel(keras.Model):
         with self.state:  # threads whose first calls come together must not all build
             return super().__call__(*arguments, **kwargs)
 
-    def build_for(self, num_features):
+    def build_for(self, num_features: int) -> None:
         if not self.built:  # by a call, since Keras exports only what was called
             self(np.zeros((1, num_features), self.compute_dtype))
 
-    def make_sure_it_is_compiled(self):
+    def make_sure_it_is_compiled(self) -> None:
         with self.state:  # a second compilation would throw away what the first one's optimizer has learned
             if not self.compiled:
                 self.compile()
@@ -54,51 +71,7 @@ class SharedModel(keras.Model):
     def build_from_config(self, config):
         self.build_for(config["input_shape"][-1])
 
-    def predict(self, x, batch_size=None, verbose="auto", steps=None, callbacks=None, *, on_bad_rows=None):
-        """Probabilities (row, label), or values (row, 1) for regression; the group is not needed.
-
-        Args:
-            x: features (row, feature), a `Stream`, {"features": x}, or a dataset of batches.
-            on_bad_rows: "raise"; or "skip", which says NaN about a row that cannot be used. None is the model's
-                own setting. Rows of a dataset are not looked at.
-            others: those of Keras's `predict`.
-        """
-        features = getattr(x, "features", x["features"] if isinstance(x, dict) and "features" in x else x)
-        bad = np.zeros(0, bool)
-        if not isinstance(x, dict) and hasattr(x, "element_spec"):  # a tf.data.Dataset
-            features = x
-        else:
-            features, bad = self.checked_features(features, on_bad_rows)
-        self.require_one_moment()
-        self.make_sure_it_is_compiled()
-        arguments = {"batch_size": batch_size, "verbose": verbose, "steps": steps, "callbacks": callbacks}
-        if self.built and self.predict_function is not None:
-            answers = super().predict(features, **arguments)
-        else:
-            with self.state:
-                answers = super().predict(features, **arguments)
-        if bad.any():
-            answers[bad] = np.nan
-        return answers
-
-    def checked_features(self, features, on_bad_rows=None):
-        """Features as the model computes, and a mask of the rows that it cannot use; or a clear error."""
-        features = as_features(features)
-        if not len(features):
-            raise RowError("there are no rows to predict")
-        if self.built:
-            require_width(features.shape, self.num_features)
-        with np.errstate(over="ignore"):
-            features = features.astype(self.compute_dtype, copy=False)
-        bad = is_bad_feature(features)
-        if bad.any():
-            row = int(np.argmax(bad))
-            if (on_bad_rows or self.on_bad_rows) != "skip":
-                raise RowError(f"row {row:,}: {told_feature(features[row])}. Mend the row, or pass on_bad_rows='skip'")
-            features = np.where(bad[:, None], 0, features)
-        return features, bad
-
-    def save(self, filepath, overwrite=True, zipped=None, **kwargs):
+    def save(self, filepath: str | Path, overwrite: bool = True, zipped: bool | None = None, **kwargs) -> None:
         """As Keras's, between two chunks of whoever learns, and whole: a kill leaves the file that was there."""
         self.require_one_moment()
         save = super().save
@@ -109,7 +82,7 @@ class SharedModel(keras.Model):
             with whole_path(filepath) as part:
                 save(part, zipped=zipped, **kwargs)
 
-    def save_weights(self, filepath, overwrite=True, **kwargs):
+    def save_weights(self, filepath: str | Path, overwrite: bool = True, **kwargs) -> None:
         """As Keras's, in the same way as `save`."""
         self.require_one_moment()
         save = super().save_weights
@@ -119,12 +92,12 @@ class SharedModel(keras.Model):
             with whole_path(filepath) as part:
                 save(part)
 
-    def load_weights(self, filepath, **kwargs):
+    def load_weights(self, filepath: str | Path, **kwargs) -> None:
         with self.state:
             super().load_weights(filepath, **kwargs)
             self.require_one_moment()
 
-    def set_weights(self, weights):
+    def set_weights(self, weights: list) -> None:
         with self.state:
             self.seal = None
             super().set_weights(weights)
@@ -147,7 +120,7 @@ class SharedModel(keras.Model):
         self.seal = {name: value for name, value in values.items() if name.startswith("seal_")} or None
         self.take_further_state(values)
 
-    def require_one_moment(self):
+    def require_one_moment(self) -> None:
         """Raises if a file was loaded whose parts are of two moments; asked at the first use after loading."""
         seal = self.seal
         for name, value in prefixed("seal_", self.sealed(as_loaded=True)).items() if seal and self.built else ():
@@ -158,10 +131,10 @@ class SharedModel(keras.Model):
         self.seal = None
 
 
-def is_local(path):
+def is_local(path: Any) -> bool:
     """Whether it is a path of this machine, and no address such as gs://bucket/model.keras, nor a file object."""
     return isinstance(path, (str, Path)) and "://" not in str(path)
 
 
-def prefixed(prefix, values):
+def prefixed(prefix: str, values: dict[str, Any]) -> dict[str, Any]:
     return {prefix + name: value for name, value in values.items()}

@@ -4,6 +4,7 @@ Every way into a model, and into every baseline, goes through `RowRules`.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -141,17 +142,35 @@ class RowRules:
                 groups[good].astype(np.int32, copy=False))
 
 
-def is_missing(labels, num_labels):
-    """Where a label is missing: −1, or NaN in regression."""
-    return np.isnan(labels) if num_labels == 1 else labels < 0
-
-
 def require_width(shape, num_features):
     """Raises unless rows of this shape are as wide as the model; a width that is not known yet passes."""
     if len(shape) != 2:
         raise RowError(f"features must be (rows, features), got shape {tuple(shape)}; one row is x[None]")
     if shape[-1] not in (None, num_features):
         raise RowError(f"the model takes {num_features} features, the rows have {shape[-1]}")
+
+
+def usable_features(features: Any, num_features: int | None, dtype: str,
+                    on_bad_rows: str) -> tuple[np.ndarray, np.ndarray]:
+    """Features as a model computes, and a mask of the rows that it cannot use, which are 0; or a clear error.
+
+    Args:
+        num_features: None if any number will do.
+    """
+    features = as_features(features)
+    if not len(features):
+        raise RowError("there are no rows to predict")
+    if num_features is not None:
+        require_width(features.shape, num_features)
+    with np.errstate(over="ignore"):
+        features = features.astype(dtype, copy=False)
+    bad = is_bad_feature(features)
+    if bad.any():
+        row = int(np.argmax(bad))
+        if on_bad_rows != "skip":
+            raise RowError(f"row {row:,}: {told_feature(features[row])}. Mend the row, or pass on_bad_rows='skip'")
+        features = np.where(bad[:, None], 0, features)
+    return features, bad
 
 
 def is_bad_feature(features):

@@ -19,7 +19,8 @@ import aranyani_tf as ar
 from aranyani_tf.arguments import require_choice, require_fairness_weight
 from aranyani_tf.baselines.majority import majority
 from aranyani_tf.errors import ArgumentError
-from aranyani_tf.evaluation.records import learn_stream, log_spaced
+from aranyani_tf.evaluation.learn_stream import learn_stream
+from aranyani_tf.evaluation.records import log_spaced
 from harness import fingerprints
 from harness.experiment_streams import load, stands_in_for, thinned
 from harness.race import Race

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from aranyani_tf import Aranyani, Stream
-from aranyani_tf.evaluation.records import learn_stream
+from aranyani_tf.evaluation.learn_stream import learn_stream
 from harness.registry import Method
 
 PIECE = 4096  # rows

@@ -14,7 +14,7 @@ from aranyani_tf.baselines.hoeffding import adaptive_hoeffding_tree, hoeffding_t
 from aranyani_tf.baselines.majority import MajorityLearner, majority
 from aranyani_tf.baselines.mlp import perceptron
 from aranyani_tf.baselines.reservoir import Reservoir
-from aranyani_tf.evaluation.records import learn_stream
+from aranyani_tf.evaluation.learn_stream import learn_stream
 
 SMALL = {"num_trees": 2, "height": 2, "seed": 0}
 LEARNERS = {

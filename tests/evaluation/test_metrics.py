@@ -5,7 +5,7 @@ import pytest
 from fairlearn.metrics import demographic_parity_difference, equal_opportunity_difference, equalized_odds_difference
 from sklearn.metrics import accuracy_score
 
-from aranyani_tf.evaluation import metrics, prequential
+from aranyani_tf.evaluation import metrics, prequential, tallies
 
 
 def rows(seed, num_groups=2, n=500):
@@ -58,8 +58,8 @@ def test_tables_of_two_parts_add_up_to_the_table_of_both():
     labels, groups, outputs = rows(0)
     predicted = outputs.argmax(1)
     sizes = {"num_labels": 2, "num_groups": 2}
-    whole = metrics.tally(labels, groups, predicted, **sizes)
-    parts = [metrics.tally(labels[s], groups[s], predicted[s], **sizes) for s in (slice(200), slice(200, None))]
+    whole = tallies.tally(labels, groups, predicted, **sizes)
+    parts = [tallies.tally(labels[s], groups[s], predicted[s], **sizes) for s in (slice(200), slice(200, None))]
     np.testing.assert_array_equal(whole, parts[0] + parts[1])
     stacked = np.stack(parts)  # leading axes: two tables at once
     np.testing.assert_allclose(metrics.equalized_odds(stacked), [metrics.equalized_odds(p) for p in parts])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import aranyani_tf as ar
-from aranyani_tf.evaluation.metrics import told_small_groups
+from aranyani_tf.evaluation.sentences import told_small_groups
 
 RELEASED = {"penalty": ar.Huber(linear_slope=1.0), "num_trees": 2, "height": 3, "seed": 0}
 

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 import aranyani_tf as ar
-from aranyani_tf.model.target_scale import TargetScale
+from aranyani_tf.learning.target_scale import TargetScale
 
 SETTINGS = {"num_labels": 1, "num_trees": 2, "height": 3}
 

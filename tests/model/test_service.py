@@ -12,7 +12,7 @@ import tensorflow as tf
 
 import aranyani_tf as ar
 from aranyani_tf.baselines.hoeffding import hoeffding_tree
-from aranyani_tf.evaluation.records import learn_stream
+from aranyani_tf.evaluation.learn_stream import learn_stream
 
 SMALL = {"num_trees": 2, "height": 2, "seed": 0}
 

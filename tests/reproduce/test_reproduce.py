@@ -21,7 +21,7 @@ import sweep
 import wandb_files
 from aranyani_tf.baselines.majority import MajorityLearner, majority
 from aranyani_tf.errors import ArgumentError
-from aranyani_tf.evaluation.records import learn_stream
+from aranyani_tf.evaluation.learn_stream import learn_stream
 from harness import experiments, grids, matching, plots, registry, runner, scales, settings, weights
 from sweep_server import SweepServer
 

@@ -2,6 +2,8 @@
 
 import itertools
 import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import keras
 import numpy as np
@@ -9,11 +11,13 @@ import pandas as pd
 from tqdm import tqdm
 
 from aranyani_tf.arguments import require_fairness_weight, require_number, require_whole
-from aranyani_tf.errors import ArgumentError, DivergedError, RowError
-from aranyani_tf.evaluation.metrics import told_signs, told_small_groups
+from aranyani_tf.errors import ArgumentError, DivergedError
 from aranyani_tf.evaluation.records import StreamRecord
-from aranyani_tf.learning.gradient_norms import norm_frame, norm_names, step_ends
-from aranyani_tf.learning.replicas import Adam, ReplicaLoop
+from aranyani_tf.evaluation.sentences import told_signs, told_small_groups
+from aranyani_tf.grove.grid_walk import GridWalk
+from aranyani_tf.grove.members import checked, copy_of, labelled, listed, norm_frames
+from aranyani_tf.grove.replica_adam import Adam
+from aranyani_tf.learning.gradient_norms import step_ends
 from aranyani_tf.model.aranyani import Aranyani
 from aranyani_tf.streams.chunks import Chunks
 from aranyani_tf.streams.stream import shuffled_order
@@ -45,8 +49,8 @@ class Grove:
     >>> chosen = grove.model(fairness_weight=0.1, seed=1)      # an Aranyani that goes on from there
     """
 
-    def __init__(self, model_settings=None, *, fairness_weights, seeds, learning_rate=2e-3,
-                 model_class=Aranyani):
+    def __init__(self, model_settings: dict[str, Any] | None = None, *, fairness_weights: Iterable[float],
+                 seeds: Iterable[int], learning_rate: float = 2e-3, model_class: type[Aranyani] = Aranyani):
         self.model_class, self.settings = model_class, dict(model_settings or {})
         for name in {"fairness_weight", "seed"} & set(self.settings):
             raise ArgumentError(f"{name} is a side of the grid: pass {name}s=[…], not a model setting")
@@ -64,7 +68,7 @@ class Grove:
         self.trained, self.diverged, self.moments = {}, [], {}  # member → its slice of the replicas, its target's scale
         self.gradient_norms = None
 
-    def single(self, seed, **settings):
+    def single(self, seed: int, **settings) -> Aranyani:
         """The single model of a seed, built but not trained."""
         made = {name: copy_of(part, self.num_features) if isinstance(part, keras.layers.Layer) else part(seed)
                 for name, part in self.settings.items() if name in ("predictor", "encoder") and part is not None}
@@ -73,8 +77,9 @@ class Grove:
         model.learner.load()
         return model
 
-    def fit(self, stream, *, shuffle=False, checkpoints=None, held_out=None, chunk_size=16_384, on_chunk=None,
-            verbose=1):
+    def fit(self, stream: Any, *, shuffle: bool = False, checkpoints: Iterable[int] | None = None,
+            held_out: Any = None, chunk_size: int = 16_384, on_chunk: Callable[[int], None] | None = None,
+            verbose: int = 1) -> pd.DataFrame:
         """Trains all members from the beginning of the stream, and gives the records.
 
         Args:
@@ -98,11 +103,11 @@ class Grove:
         chunks = Chunks.of(stream, size=chunk_size)
         self.num_features = chunks.num_features
         template = self.single(self.members[0][1])
-        template.set_all_known(chunks.all_known(template.num_labels))
+        template.all_known = chunks.all_known(template.num_labels)
         rows = tuple(map(np.concatenate, zip(*template.feed(chunks).good_pieces(), strict=True)))
         template.check_probabilities(rows[0])
         held_out = None if held_out is None else checked(held_out, template)
-        loop = ReplicaLoop(template.step, self.optimizer, template.samples_per_step, template.target_scale is not None)
+        loop = GridWalk(template.step, self.optimizer, template.samples_per_step, template.target_scale is not None)
         self.trained, self.moments, self.diverged, records, norms = {}, {}, [], [], []
         with tqdm(total=len(rows[0]) * len(self.members), unit="sample", unit_scale=True,
                   disable=not verbose) as bar:
@@ -145,7 +150,7 @@ class Grove:
                 warnings.warn(sentence, stacklevel=2)
         return pd.concat(records, ignore_index=True)
 
-    def groups(self, template):
+    def groups(self, template: Aranyani) -> Iterator[tuple[list, list]]:
         """Members that learn at once, and the same filled up to one size for one compilation."""
         state = sum(variable.value.numpy().nbytes for variable in template.learner.variables) * 3 + sum(
             weight.numpy().nbytes for weight in template.statistics.weights)
@@ -155,7 +160,7 @@ class Grove:
             members = self.members[first : first + at_once]
             yield members, members + members[:1] * (at_once - len(members))
 
-    def model(self, fairness_weight, seed):
+    def model(self, fairness_weight: float, seed: int) -> Aranyani:
         """A trained member as an `Aranyani` of its own, optimizer included: its stream can go on.
 
         Its metrics so far (`so_far`) begin here; those of the Grove are in the records.
@@ -176,48 +181,3 @@ class Grove:
             model.target_scale.moments.assign(self.moments[member])
         model.compile(self.optimizer.keras(model.learner.variables, replica))
         return model
-
-
-def copy_of(layer, num_features):
-    """A layer or model of its own with the same weights: members share nothing."""
-    copied = keras.saving.deserialize_keras_object(keras.saving.serialize_keras_object(layer))
-    if layer.built:
-        if not copied.built:
-            copied.build((None, num_features))
-        copied.set_weights(layer.get_weights())
-    return copied
-
-
-def labelled(frame, members):
-    """The frame of models by number, with λ and seed in the number's place; fillers are left out."""
-    frame = frame[frame["model"] < len(members)]
-    numbers = frame["model"].to_numpy()
-    frame = frame.drop(columns="model")
-    weights, seeds = map(np.array, zip(*members, strict=True))
-    frame.insert(0, "fairness_weight", weights[numbers])
-    frame.insert(1, "seed", seeds[numbers])
-    return frame
-
-
-def norm_frames(chunks, steps, weight_names):
-    """Norms of all steps, [(step, model, norm)], as rows with the number of the model."""
-    norms = np.concatenate(chunks)
-    names = norm_names(weight_names)
-    return pd.concat([norm_frame(norms[:, model], steps, names).assign(model=model)
-                      for model in range(norms.shape[1])])
-
-
-def listed(name, values):
-    """The values as a list, or a clear error."""
-    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
-        raise ArgumentError(f"{name} must be a list of numbers, got {values!r}")
-    return list(values)
-
-
-def checked(held_out, template):
-    """Rows that nobody learns from, checked as those that are learned from."""
-    if not all(hasattr(held_out, name) for name in ("features", "labels", "groups")):
-        raise RowError(f"held_out must be a Stream, got {type(held_out).__name__}")
-    rules = template.rules(held_out.chunks(), "raise")
-    rows, bad, _ = rules.checked(held_out.features, held_out.labels, held_out.groups)
-    return rules.good_rows(bad, *rows)

@@ -1,0 +1,150 @@
+"""A learner, a constraint and their memory in a Keras model: what a chunk moves, and what a file keeps of it."""
+
+from typing import Any
+
+import pandas as pd
+import tensorflow as tf
+
+from aranyani_tf.arguments import require_fairness_weight
+from aranyani_tf.fairness.objective import Objective
+from aranyani_tf.fairness.statistics import CellStatistics
+from aranyani_tf.interfaces import Constraint, Learner
+from aranyani_tf.learning.chunk_walk import walk_model
+from aranyani_tf.learning.gradient_norms import GradientRecord
+from aranyani_tf.learning.step import Step
+from aranyani_tf.learning.target_scale import TargetScale, in_unit
+from aranyani_tf.model.online_model import OnlineModel
+from aranyani_tf.model.shared_model import prefixed
+
+
+class FairModel(OnlineModel):
+    """Base class of `Aranyani`, which says what the learner, the objective and the constraint are.
+
+    Args:
+        fairness_weight, update_when, wait_for_all_groups, record_gradients, scale_target: those of `Aranyani`.
+        others: those of `OnlineModel`.
+    """
+
+    def __init__(self, *, fairness_weight: float, update_when: str, wait_for_all_groups: bool, record_gradients: bool,
+                 scale_target: bool, **kwargs):
+        super().__init__(**kwargs)
+        self.update_when, self.wait_for_all_groups = update_when, wait_for_all_groups
+        self.record_gradients, self.scale_target, self.target_scale = record_gradients, scale_target, None
+        # Not a Keras weight, so that copying weights between models does not copy λ.
+        self._fairness_weight = tf.Variable(0.0, dtype=self.compute_dtype, trainable=False)
+        self.fairness_weight = fairness_weight
+
+    def make_learner(self) -> tuple[Learner, int]:
+        """The predictor as the optimizer sees it, and how many features it gets."""
+        raise NotImplementedError
+
+    def make_objective(self) -> Objective:
+        """Which gaps count."""
+        raise NotImplementedError
+
+    def make_constraint(self, objective: Objective, num_features: int) -> Constraint:
+        """What is remembered."""
+        raise NotImplementedError
+
+    @property
+    def fairness_weight(self) -> float:
+        """λ; changing it does not compile anything again."""
+        return self._fairness_weight_set
+
+    @fairness_weight.setter
+    def fairness_weight(self, value: float) -> None:
+        require_fairness_weight(value, self.compute_dtype)
+        self._fairness_weight_set = float(value)
+        self._fairness_weight.assign(value)
+
+    def build(self, input_shape: Any) -> None:
+        if self.built:
+            return
+        shape = input_shape["features"] if isinstance(input_shape, dict) else input_shape
+        self.num_features = int(shape[-1])
+        with tf.init_scope():  # the first call may be `predict`, which is compiled
+            self.build_parts()
+            if self.compiled:
+                self.optimizer.build(self.learner.variables)
+        self.built = True
+
+    def build_parts(self) -> None:
+        self.learner, width = self.make_learner()
+        self.objective = self.make_objective()
+        self.statistics = CellStatistics(
+            self.objective.num_cells, self.num_groups, self.make_constraint(self.objective, width),
+            keep_squares=self.objective.chance > 0, name="statistics", dtype=self.dtype_policy)
+        self.statistics.build()
+        if self.num_labels == 1 and self.scale_target:
+            self.target_scale = TargetScale(name="target_scale")
+            self.target_scale.build()
+        self.gradient_record = GradientRecord(self.learner.names, self.compute_dtype, self.samples_per_step)
+
+    @property
+    def step(self) -> Step:
+        """Algorithm 1 with this model's settings, as a pure function."""
+        return Step(
+            learner=self.learner, constraint=self.statistics.constraint, objective=self.objective,
+            update_when=self.update_when, wait_for_all_groups=self.wait_for_all_groups,
+            record_gradients=self.record_gradients, all_known=self.all_known)
+
+    def learn_rows(self, features, labels, groups, num_rows):
+        before = None
+        if self.target_scale is not None:
+            labels, before = self.target_scale.scaled(labels)
+        outputs, norms, penalty = walk_model(
+            self.step, self.statistics, self.optimizer, self._fairness_weight, (features, labels, groups), num_rows,
+            self.samples_per_step)
+        self.fairness_penalty.update_state(penalty)
+        if self.record_gradients:
+            self.gradient_record.write(norms, num_rows, features.shape[0])
+        return outputs if before is None else in_unit(outputs, *before)
+
+    def moving(self):
+        every = [*self.learner.variables, *self.learner.state, *self.optimizer.variables, *self.weights]
+        return list({id(variable): variable for variable in every}.values())
+
+    def penalty_now(self):
+        return self.statistics.constraint.penalty(self.statistics.read(), self._fairness_weight)
+
+    def before_chunks(self):
+        if self.record_gradients:
+            self.gradient_record.prepare(self.chunk_size)
+
+    def after_chunk(self, told="this chunk"):
+        super().after_chunk(told)
+        if self.record_gradients:
+            self.gradient_record.keep(self.chunk_size)
+
+    def other_remedies(self):
+        return f"fairness_weight (now {self.fairness_weight:g})"
+
+    @property
+    def gradient_norms(self) -> pd.DataFrame:
+        """Norms of the gradients, one row a step (`record_gradients=True`), as a DataFrame."""
+        return (self.gradient_record if self.built else GradientRecord()).frame()
+
+    def sealed(self, as_loaded=False):
+        """Counts that were loaded may have been reset since, by whoever loaded them; so they are kept as they came."""
+        found = {"cell_count": self.statistics.loaded_count if as_loaded else self.statistics.cell_count.numpy()}
+        if self.compiled:  # an optimizer can be compared only with one of the same kind
+            found[f"iterations_of_{len(self.optimizer.variables)}"] = self.optimizer.iterations.numpy()
+        return found
+
+    def further_state(self):
+        """The metrics so far, and where random numbers go on."""
+        return prefixed("progress_", self.progress.store()) | {
+            f"random_{index}": variable.numpy() for index, variable in enumerate(self.random_state())}
+
+    def take_further_state(self, values):
+        if not self.built:
+            return
+        self.progress.load({name.removeprefix("progress_"): value for name, value in values.items()})
+        for index, variable in enumerate(self.random_state()):
+            if f"random_{index}" in values:
+                variable.assign(values[f"random_{index}"])
+
+    def random_state(self) -> list:
+        """The seeds of dropout and the like, which Keras does not save."""
+        saved = set(map(id, self.weights))
+        return [variable for variable in self.learner.state if id(variable) not in saved]

@@ -1,0 +1,130 @@
+"""Pieces of a stream on their way into the training loop: checked, cut to one size, and padded.
+
+A row with neither label nor group teaches nothing, so that is what a padding row is.
+"""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import tensorflow as tf
+
+from aranyani_tf.errors import RowError
+from aranyani_tf.labels import missing_label
+from aranyani_tf.streams.chunks import Chunks
+from aranyani_tf.streams.row_rules import RowRules
+
+SMALL = 2**30  # bytes of features that `Feed` copies as a whole
+
+
+class Feed:
+    """Checked chunks of one size for the training loop.
+
+    Rows in memory are all checked before the first one is used; rows of a dataset are checked
+    chunk by chunk, each before the model sees it.
+    """
+
+    def __init__(self, chunks: Chunks, rules: RowRules, *, size: int):
+        self.chunks, self.rules, self.size = chunks, rules, size
+        self.error, self.num_given = None, 0
+        self.num_rows = None
+        self.all_good = False  # known to be so
+        if chunks.arrays is not None:
+            rules.require_no_signs(chunks.arrays[1])
+            self.num_rows = sum(len(labels) for _, labels, _ in self.good_pieces(tell=False))
+            self.all_good = self.num_rows == chunks.num_rows
+
+    def good_pieces(self, tell: bool = True) -> Iterator[tuple[np.ndarray, ...]]:
+        """The pieces without their bad rows: skips and tells of them, or raises at the first."""
+        start, num_good, first = 0, 0, None
+        for piece in self.chunks.pieces():
+            piece = self.rules.convert(*piece)
+            bad, problem = self.rules.problems(*piece, whole=self.chunks.arrays and self.chunks.arrays[1:])
+            if self.chunks.arrays is None:
+                self.rules.require_no_signs(piece[1])
+            if problem:
+                sentence = f"row {start + problem[0]:,}: {problem[1]}"
+                used = f" (the first {self.num_given:,} rows have been used)" if self.num_given else ""
+                self.rules.complain(sentence + used)
+                first = first or sentence
+            piece = self.rules.good_rows(bad, *piece)
+            start += len(bad)
+            num_good += len(piece[0])
+            yield piece
+        if num_good == 0:
+            raise RowError("the stream is empty" if start == 0 else
+                           f"none of the {start:,} rows can be used; {first}")
+        if first and tell:
+            warnings.warn(f"skipped {start - num_good:,} of {start:,} rows; the first: {first}",
+                          stacklevel=2)
+
+    def padded(self) -> Iterator[tuple[np.ndarray, ...]]:
+        """Chunks of exactly `size` rows; the last one is filled up with rows that teach nothing."""
+        held = []
+        for piece in self.good_pieces():
+            held.append(piece)
+            while sum(len(x) for x, _, _ in held) >= self.size:
+                rows = held[0] if len(held) == 1 else tuple(map(np.concatenate, zip(*held, strict=True)))
+                yield tuple(array[: self.size] for array in rows)
+                held = [tuple(array[self.size :] for array in rows)]
+        if held and sum(len(x) for x, _, _ in held):
+            yield pad(tuple(map(np.concatenate, zip(*held, strict=True))), self.size)
+
+    def dataset(self) -> tf.data.Dataset:
+        """The padded chunks as a tf.data.Dataset of ({"features", "group"}, labels)."""
+        options = tf.data.Options()
+        options.autotune.enabled = False  # it can double the time of a short epoch
+        small = self.all_good and self.chunks.arrays[0].nbytes <= SMALL
+        return (self.whole() if small else self.generated()).with_options(options)
+
+    def whole(self) -> tf.data.Dataset:
+        """The dataset of arrays that may be copied once: cheaper a chunk than a generator."""
+        rows = self.rules.good_rows(np.zeros(self.num_rows, bool), *self.rules.convert(*self.chunks.arrays))
+        padded = pad(rows, -(-self.num_rows // self.size) * self.size)
+        features, labels, groups = (
+            array.reshape(-1, self.size, *array.shape[1:]) for array in padded)
+        return tf.data.Dataset.from_tensor_slices(({"features": features, "group": groups}, labels))
+
+    def generated(self) -> tf.data.Dataset:
+        """The dataset of rows that come piece by piece, checked on the way."""
+        rules = self.rules
+        label_type = rules.dtype if rules.num_labels == 1 else "int32"
+        signature = ({"features": tf.TensorSpec((self.size, rules.num_features), rules.dtype),
+                      "group": tf.TensorSpec((self.size,), "int32")},
+                     tf.TensorSpec((self.size,), label_type))
+
+        def generate():
+            try:
+                self.num_given = 0
+                for features, labels, groups in self.padded():
+                    yield {"features": features, "group": groups}, labels
+                    self.num_given += len(labels)
+            except Exception as error:  # tf.data would bury it; `fit` raises it as it is
+                self.error = error
+                raise
+
+        dataset = tf.data.Dataset.from_generator(generate, output_signature=signature)
+        if self.num_rows is not None:
+            dataset = dataset.apply(
+                tf.data.experimental.assert_cardinality(-(-self.num_rows // self.size)))
+        return dataset
+
+    @contextmanager
+    def clear_errors(self) -> Iterator[None]:
+        """Raises what went wrong in the feed as it is, not as tf.data wraps it."""
+        try:
+            with warnings.catch_warnings():  # a stream of unknown length is no accident
+                warnings.filterwarnings("ignore", "Your input ran out of data")
+                yield
+        except Exception:
+            if self.error is not None:
+                raise self.error from None
+            raise
+
+
+def pad(rows: tuple[np.ndarray, ...], size: int) -> tuple[np.ndarray, ...]:
+    """(features, labels, groups) filled up to `size` rows with rows that teach nothing."""
+    return tuple(
+        np.pad(array, [(0, size - len(array))] + [(0, 0)] * (array.ndim - 1), constant_values=filler)
+        for array, filler in zip(rows, (0, missing_label(rows[1]), -1), strict=True))
