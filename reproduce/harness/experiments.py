@@ -25,7 +25,7 @@ from harness import fingerprints
 from harness.experiment_streams import load, stands_in_for, thinned
 from harness.race import Race
 from harness.registry import Method, method, methods, rules
-from harness.settings import FIRST_COLUMNS, FURTHER_SETTINGS, OF_MODEL, ORDERS, Settings
+from harness.settings import CURVE, FIRST_COLUMNS, FURTHER_SETTINGS, OF_MODEL, ORDERS, Settings
 from harness.watched import Watched
 
 COMPILING = 4  # seconds
@@ -50,8 +50,8 @@ class Experiment(Settings):
         ignored = [f"{name}={getattr(self, name)!r}" for name in method(self.method).ignores
                    if getattr(self, name) not in unused[name]]
         if ignored:
-            raise ArgumentError(f"{', '.join(ignored)} has no effect on the method {self.method!r}; leave it out "
-                                "(the weight of fairness is 0 there)")
+            hint = " (the weight of fairness is 0 there)" if "fairness_weights" in method(self.method).ignores else ""
+            raise ArgumentError(f"{', '.join(ignored)} has no effect on the method {self.method!r}; leave it out{hint}")
 
     def stream(self) -> ar.Stream:
         if self.order == "drift":
@@ -95,8 +95,7 @@ class Experiment(Settings):
             unfair = records[(records["fairness_weight"] == 0) & (records["step"] == len(stream))]
             frames.append(majority(unfair, stream).assign(method="majority"))
         frame = pd.concat(frames, ignore_index=True).assign(
-            dataset=self.dataset, preprocessing=self.preprocessing, rule=self.rule,
-            **{name: getattr(self, name) for name in FURTHER_SETTINGS})
+            **{name: getattr(self, name) for name in CURVE if name != "method"})
         if stands_in_for(self.dataset, stream):
             frame["stands_in_for"] = stands_in_for(self.dataset, stream)
         return frame[[*FIRST_COLUMNS, *(name for name in frame if name not in FIRST_COLUMNS)]]

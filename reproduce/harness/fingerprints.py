@@ -86,7 +86,7 @@ def files_of(modules: Iterable[str], root: Path) -> set[Path]:
             continue
         files.add(path)
         package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-        following = imported(ast.parse(path.read_bytes()), package) - TABLES
+        following = imported_by(path.read_bytes(), package) - TABLES
         if module == "aranyani_tf":
             following = {name for name in following if not name.startswith(ONLY_FOR_KERAS)}
         waiting += [(name, file_of(name, root)) for name in following]
@@ -110,6 +110,12 @@ def own_file(module: str) -> Path:
         raise ArgumentError(f"{module} has no file, so results could not be told from those of other code; register "
                             "methods, rules and datasets in a file of reproduce/extensions/")
     return Path(file)
+
+
+@cache
+def imported_by(content: bytes, package: str) -> set[str]:
+    """`imported` of a file's content, which many methods have in common."""
+    return imported(ast.parse(content), package)
 
 
 def imported(tree: ast.AST, package: str = "") -> set[str]:
