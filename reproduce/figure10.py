@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 
 from harness import grids, plots
 from harness.figure import Figure
-from matched import accuracy_at
+from harness.matching import accuracy_at
 
 FULL_FEEDBACK = {"color": "#56B4E9", "marker": "^"}
 

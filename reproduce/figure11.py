@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 
 from harness import grids, plots, readings
 from harness.figure import Figure
-from matched import at_gap
+from harness.matching import at_gap
 
 
 def parts_of(records):

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 
 from harness import grids, plots, readings
 from harness.figure import Figure
-from matched import at_gap
+from harness.matching import at_gap
 
 # Accuracy % and discrimination in the FAHT paper, as the Aranyani paper plots them.
 PUBLISHED_FAHT = {"adult": (0.163, 81.83), "census": (0.032, 94.28)}
@@ -22,6 +22,8 @@ def draw(records):
                 plots.trade_off(axes, here, method=method, rule="none")
             for method in ("mlp", "leaf"):
                 plots.trade_off(axes, here, method=method)
+            for added in grids.added_methods():
+                plots.trade_off(axes, here, method=added.name, rule=added.rule)
             plots.trade_off(axes, here, method="aranyani", rule="paper", filled=False,
                             label="Aranyani, the paper's penalty (λ × 100)")
             plots.trade_off(axes, here, method="aranyani", label="Aranyani, the released penalty")
@@ -38,11 +40,11 @@ def read(records, gap=0.05):
     sentences = []
     for dataset in ends["dataset"].unique():
         here = plots.select(ends, dataset=dataset)
-        found = {plots.METHODS[method]["label"]: at_gap(runs[runs["rule"] != "paper"], gap)
+        found = {plots.label_of(method): at_gap(runs[runs["rule"] != "paper"], gap)
                  for method, runs in here.groupby("method", sort=False)}
         told = ", ".join(f"{label} {readings.percent(accuracies)}" for label, accuracies in found.items()
                          if len(accuracies))
-        sentences.append(f"{plots.DATASETS[dataset]}: {told or 'no method gets there'}")
+        sentences.append(f"{plots.title_of(dataset)}: {told or 'no method gets there'}")
     return f"Accuracy at a demographic parity of {gap} or less (mean ± std over the seeds that reach it). " + "; ".join(
         sentences) + "."
 

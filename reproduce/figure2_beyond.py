@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 
 from harness import grids, plots, readings
 from harness.figure import Figure
-from matched import at_gap
+from harness.matching import at_gap
 
 
 def draw(records):
@@ -24,7 +24,7 @@ def draw(records):
                     plots.trade_off(axes, here, method=method, rule="none")
                 plots.look_at_the_top(axes, here)
                 plots.finish_trade_off(axes, dataset)
-                axes.set_title(f"{plots.DATASETS[dataset]}, " + ("plain means" if decay is None else f"decay {decay}"))
+                axes.set_title(f"{plots.title_of(dataset)}, " + ("plain means" if decay is None else f"decay {decay}"))
         figure.legend(*rows[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=7)
     return figure
 
@@ -35,13 +35,13 @@ def read(records, gap=0.05):
     for (method, decay), runs in ends.groupby(["method", "decay"], dropna=False, sort=False):
         accuracies = at_gap(runs, gap)
         if len(accuracies):
-            name = plots.METHODS[method]["label"] + ("" if decay != decay else f" with decay {decay:g}")
+            name = plots.label_of(method) + ("" if decay != decay else f" with decay {decay:g}")
             found.append((accuracies.mean(), f"{name} {readings.percent(accuracies)}"))
     return (f"Adult, accuracy at a demographic parity of {gap} or less, the best first: "
             + ", ".join(text for _, text in sorted(found, reverse=True)) + ".")
 
 
-FIGURE = Figure("figure2_beyond", __doc__, grids.figure2_beyond, draw, read)
+FIGURE = Figure("figure2_beyond", __doc__, grids.figure2_beyond, draw, read, in_all=False)
 
 if __name__ == "__main__":
     FIGURE.main()

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 
 from harness import grids, plots, readings
 from harness.figure import Figure
-from matched import at_gap
+from harness.matching import at_gap
 
 PAPERS = {"civil_comments": "CivilComments", "celeba": "CelebA"}
 
@@ -13,10 +13,10 @@ def title_of(here):
     """A stand-in is called one."""
     dataset, rows = here["dataset"].iloc[0], int(here["step"].max())
     if "stands_in_for" not in here or here["stands_in_for"].isna().all():
-        return plots.DATASETS[dataset]
+        return plots.title_of(dataset)
     if dataset == "celeba":
         return f"Stand-in for CelebA: {rows:,} of its rows"
-    return f"Stand-in for {PAPERS[here['stands_in_for'].iloc[0]]}: {plots.DATASETS[dataset]}"
+    return f"Stand-in for {PAPERS[here['stands_in_for'].iloc[0]]}: {plots.title_of(dataset)}"
 
 
 def draw(records):
@@ -46,7 +46,7 @@ def read(records, gap=0.05):
     sentences = []
     for _, here in ends.groupby("dataset", sort=False):
         found = {method: at_gap(runs, gap) for method, runs in here.groupby("method", sort=False)}
-        told = ", ".join(f"{plots.METHODS[method]['label']} {readings.percent(accuracies)}"
+        told = ", ".join(f"{plots.label_of(method)} {readings.percent(accuracies)}"
                          for method, accuracies in found.items() if len(accuracies))
         sentences.append(f"{title_of(here)}: {told or 'no method gets there'}.")
     if "celeba" not in set(ends["dataset"]):
@@ -54,7 +54,7 @@ def read(records, gap=0.05):
                          "`make figure3 CELEBA=FILE` takes an .npz file with features, labels and groups.")
     if "civil_comments" not in set(ends["dataset"]):
         sentences.append("CivilComments is not here: `make embeddings` encodes it (with a network).")
-    seeds = ", ".join(f"{plots.METHODS[method]['label']} {runs['seed'].nunique()}"
+    seeds = ", ".join(f"{plots.label_of(method)} {runs['seed'].nunique()}"
                       for method, runs in ends.groupby("method", sort=False) if method != "majority")
     return f"Accuracy at a demographic parity of {gap} or less. {' '.join(sentences)} Seeds: {seeds}."
 

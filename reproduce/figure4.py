@@ -2,9 +2,9 @@
 
 import matplotlib.pyplot as plt
 
-from figure7 import draw_norms, in_pieces
 from harness import grids, plots, readings
 from harness.figure import Figure
+from harness.gradient_plots import draw_norms, in_pieces
 
 METRICS = ("accuracy", "demographic_parity")
 
@@ -33,13 +33,13 @@ def draw(records):
         for method in ("reservoir_500", "reservoir", "aranyani"):
             plots.trade_off(left, trade_off, method=method)
         plots.finish_trade_off(left, "Adult: means or samples")
-        lines = [f"{plots.METHODS[method]['label']}: {runs['time_ratio'].mean():.0f} × the time, "
+        lines = [f"{plots.label_of(method)}: {runs['time_ratio'].mean():.0f} × the time, "
                  f"{runs['memory_ratio'].mean():.0f} × the state" for method, runs in costs(trade_off)]
         left.annotate("\n".join(lines), (0.02, 0.02), xycoords="axes fraction", fontsize=9, color="#444444")
         left.margins(y=0.2)
         left.legend(fontsize=9, loc="upper right")
         draw_norms(center, gradients, {"total_node_kernel": "task + fairness", "fairness_node_kernel": "fairness"})
-        center.set_title(f"{plots.DATASETS[gradients['dataset'].iloc[0]]}: ∇W, one tree")
+        center.set_title(f"{plots.title_of(gradients['dataset'].iloc[0])}: ∇W, one tree")
         plots.against(right, heights, "height", "accuracy", factor=100, color=plots.SERIES[0])
         right.set(xlabel="Height", title="Adult, λ = 0.1")
         right.set_ylabel("Accuracy (%)", color=plots.SERIES[0])
@@ -80,7 +80,7 @@ def told_cost(method, runs, ours):
         pairs.append(told)
     grid = f"{runs['fairness_weight'].nunique()} λ, seeds: {runs['seed'].nunique()}"
     room = ", with room for the whole stream in each group" if method == "reservoir" else ""
-    return (f"{plots.METHODS[method]['label']} ({grid}) takes {runs['time_ratio'].mean():.0f} times Aranyani's time "
+    return (f"{plots.label_of(method)} ({grid}) takes {runs['time_ratio'].mean():.0f} times Aranyani's time "
             f"(the paper: about 3) and {runs['state_bytes'].mean() / 1000:,.0f} kB of state{room}; Aranyani's "
             f"{runs['aranyani_state_bytes'].mean() / 1000:.0f} kB are "
             f"{100 * (1 - 1 / runs['memory_ratio'].mean()):.1f} % less (the paper: 23 % of all memory). "

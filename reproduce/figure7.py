@@ -5,33 +5,9 @@ import numpy as np
 
 from harness import grids, plots
 from harness.figure import Figure
+from harness.gradient_plots import draw_norms, in_pieces
 
 NORMS = {"fairness_node_kernel": "W", "fairness_node_bias": "B"}
-
-
-def in_pieces(gradients, columns, num_pieces=50):
-    """Norms as means over equal pieces of the stream, seed by seed: `step` is the end of a piece.
-
-    A record is a mean since the checkpoint before, so it counts as often as there are samples in between.
-    """
-    runs = gradients.sort_values(["seed", "step"])
-    length = runs.groupby("seed")["step"].diff().fillna(runs["step"])
-    end = np.ceil(runs["step"] * num_pieces / runs["step"].max()) * runs["step"].max() / num_pieces
-    sums = runs[columns].mul(length, axis=0).assign(length=length).groupby([runs["seed"], end]).sum()
-    return sums[columns].div(sums["length"], axis=0).reset_index()
-
-
-def draw_norms(axes, gradients, columns):
-    """Norms along the stream on a logarithmic scale: median, and the tenth to ninetieth percentile of the seeds."""
-    pieces = in_pieces(gradients, list(columns))
-    for (column, label), color in zip(columns.items(), plots.SERIES, strict=False):
-        means = pieces.groupby("step")[column]
-        low, high = means.quantile(0.1), means.quantile(0.9)
-        axes.plot(means.median().index, means.median(), color=color, linewidth=1.8, label=label)
-        axes.fill_between(low.index, low, high, color=color, alpha=0.2, linewidth=0)
-    plots.finish_stream(axes, "Norm of the gradient", yscale="log")
-    axes.legend(fontsize=9)
-    return axes
 
 
 def along_stream(records):
@@ -51,7 +27,7 @@ def draw(records):
         figure, panels = plt.subplots(1, 3, figsize=(14, 4.4), layout="constrained")
         for axes, (column, weight) in zip(panels, NORMS.items(), strict=False):
             draw_norms(axes, runs, {column: f"fairness gradient of {weight}"})
-            axes.set_title(f"{plots.DATASETS[runs['dataset'].iloc[0]]}: {weight}")
+            axes.set_title(f"{plots.title_of(runs['dataset'].iloc[0])}: {weight}")
             parity = axes.twinx()
             plots.along(parity, runs, "demographic_parity", color=plots.SERIES[1], label="demographic parity")
             parity.set_ylabel("Demographic parity", color=plots.SERIES[1])

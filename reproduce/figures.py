@@ -3,17 +3,21 @@
 import importlib
 import sys
 
-from harness.figure import parsed, tell_environment
+from harness.figure import Figure, parsed, tell_environment
+from harness.figure_names import figure_names
 from harness.provenance import Clock
 from harness.runner import complete
 
-NAMES = (*(f"figure{number}" for number in range(1, 13)), "preprocessing", "rules", "drift")
+
+def all_figures() -> list[Figure]:
+    """Every figure that is made along with all others."""
+    found = [importlib.import_module(name).FIGURE for name in figure_names()]
+    return [figure for figure in found if figure.in_all]
 
 
 def main(arguments=None):
     options = parsed(__doc__, arguments)
-    figures = [importlib.import_module(name).FIGURE for name in NAMES]
-    clock = Clock()
+    figures, clock = all_figures(), Clock()
     try:
         experiments = list(dict.fromkeys(each for figure in figures for each in figure.experiments(options.scale)))
         num_run = complete("figures", experiments, results=options.results, fresh=options.fresh,
@@ -24,7 +28,7 @@ def main(arguments=None):
     for figure in figures:
         figure.make(options)
     if num_run:
-        tell_environment(options, [name + options.scale.name for name in NAMES], experiments, clock, num_run)
+        tell_environment(options, [figure.name + options.scale.name for figure in figures], experiments, clock, num_run)
     print(f"\n{len(figures)} figures in {clock.seconds / 60:.1f} minutes")
 
 

@@ -5,52 +5,26 @@ import quiet  # noqa: F401
 import argparse
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from aranyani_tf.errors import ArgumentError, DamagedFileError
+from aranyani_tf.errors import DamagedFileError
 from aranyani_tf.files import whole_file
-from harness.experiments import RESULTS, with_all_settings
-from harness.plots import SETTINGS, last_records, pareto_front
+from harness import RESULTS
+from harness.experiments import with_all_settings
+from harness.matching import at_gap, varied
+from harness.plots import last_records
 from harness.provenance import Clock, write_environment
+from harness.settings import FIRST_SETTINGS, RUN
 
 GAPS = (0.15, 0.10, 0.05, 0.03)
 SOURCES = ("figure2.csv", "figure2_beyond.csv")
-KEYS = ["dataset", "preprocessing", "method", "rule", "decay"]
-
-
-def accuracy_at(points, gap):
-    """The best accuracy at a gap, on the line through the Pareto front of one seed's runs.
-
-    A method whose runs all have smaller gaps has its best accuracy there too; one whose gaps are all
-    larger has none.
-    """
-    front = pareto_front(points)
-    if gap < front[0, 0]:
-        return np.nan
-    return float(np.interp(gap, front[:, 0], front[:, 1]))
-
-
-def at_gap(runs, gap):
-    """Accuracy at a gap, for every seed that gets there; the runs are of one setting, with several λ and seeds."""
-    mixed = varied(runs)
-    if mixed:
-        raise ArgumentError(f"runs that differ in {', '.join(mixed)} do not belong to one curve; choose one setting")
-    found = [accuracy_at(seed[["demographic_parity", "accuracy"]].to_numpy(), gap) for _, seed in runs.groupby("seed")]
-    return pd.Series(found, dtype=float).dropna()
-
-
-def varied(runs):
-    """The settings, but for λ, that have more than one value."""
-    return [name for name in SETTINGS if name != "fairness_weight" and name in runs
-            and runs[name].nunique(dropna=False) > 1]
 
 
 def matched(records):
     """One row a setting and gap: mean and standard deviation over the seeds that get there."""
     ends = last_records(records)
     rows = []
-    keys = [*KEYS, *(name for name in varied(ends) if name not in KEYS)]
+    keys = [*FIRST_SETTINGS, *(name for name in varied(ends) if name not in FIRST_SETTINGS)]
     for key, runs in ends.groupby(keys, dropna=False, sort=False):
         for gap in GAPS:
             reached = at_gap(runs, gap)
@@ -63,7 +37,7 @@ def matched(records):
 def joined(frames):
     """The records of several figures, those that they have in common once."""
     records = pd.concat(map(with_all_settings, frames), ignore_index=True)
-    run = [name for name in (*SETTINGS, "seed", "step", "probability") if name in records]
+    run = [name for name in (*RUN, "step") if name in records]
     same = records.groupby(run, dropna=False)[["accuracy", "demographic_parity"]].transform("nunique")
     if (same > 1).any(axis=None):
         first = records.loc[(same > 1).any(axis=1), run].iloc[0].dropna().to_dict()
@@ -86,9 +60,9 @@ def main():
                                    if mean == mean else "—" for mean, std in
                                    zip(found["accuracy"], found["accuracy_std"], strict=True)])
     for dataset, rows in shown.groupby("dataset", sort=False):
-        wide = rows.astype({"decay": object}).fillna({"decay": "none"}).pivot(
-            index=list(rows.columns[2 : rows.columns.get_loc("demographic_parity")]), columns="demographic_parity",
-            values="accuracy")
+        settings = list(rows.columns[2 : rows.columns.get_loc("demographic_parity")])
+        named = rows[settings].astype(object).fillna("none")  # decay, say, where nothing is forgotten
+        wide = rows.assign(**named).pivot(index=settings, columns="demographic_parity", values="accuracy")
         print(f"\n{dataset}: accuracy % at a demographic parity of\n{wide[list(GAPS)].to_string()}")
     write_environment(folder / "environment.json", ["matched"], clock)
     print(f"\n→ {folder / 'matched.csv'}")

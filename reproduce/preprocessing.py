@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 
 from harness import grids, plots, readings
 from harness.figure import Figure
-from matched import at_gap
+from harness.matching import at_gap
 
 WAYS = {"standardized": "standardized", "released": "as released", "one_hot": "one-hot", "online": "scaled online"}
 MARKERS = "svD^"
@@ -30,7 +30,7 @@ def read(records, gap=0.05):
         found = {label: at_gap(plots.select(here, preprocessing=way), gap) for way, label in WAYS.items()}
         told = ", ".join(f"{label} {readings.percent(accuracies)}" for label, accuracies in found.items()
                          if len(accuracies))
-        sentences.append(f"{plots.DATASETS[dataset]}: {told or 'none gets there'}")
+        sentences.append(f"{plots.title_of(dataset)}: {told or 'none gets there'}")
     return f"Accuracy at a demographic parity of {gap} or less. {'; '.join(sentences)}."
 
 

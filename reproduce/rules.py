@@ -5,6 +5,7 @@ import numpy as np
 
 from harness import grids, plots
 from harness.figure import Figure
+from harness.weights import SLOPE_RATIO
 
 NAMES = {"released": "released: slope 1", "paper": "paper: slope δ = 0.01"}
 
@@ -30,7 +31,7 @@ def draw(records):
 
 def scaled(runs):
     """λ times the slope beyond the knee."""
-    slope = np.where(runs["rule"] == "paper", 1 / grids.SLOPE_RATIO, 1)
+    slope = np.where(runs["rule"] == "paper", 1 / SLOPE_RATIO, 1)
     return runs.assign(scaled_weight=(runs["fairness_weight"] * slope).round(6))
 
 
@@ -41,7 +42,7 @@ def read(records):
         means = plots.select(ends, dataset=dataset).groupby(["scaled_weight", "rule"])[
             ["accuracy", "demographic_parity"]].mean().unstack()
         apart = (means.xs("paper", axis=1, level=1) - means.xs("released", axis=1, level=1)).abs().mean()
-        sentences.append(f"{plots.DATASETS[dataset]} {100 * apart['accuracy']:.2f} points of accuracy and "
+        sentences.append(f"{plots.title_of(dataset)} {100 * apart['accuracy']:.2f} points of accuracy and "
                          f"{apart['demographic_parity']:.4f} of demographic parity")
     at_same = plots.select(ends, dataset="adult")
     common = sorted(set(at_same.loc[at_same["rule"] == "paper", "fairness_weight"])

@@ -10,8 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from aranyani_tf.files import whole_file
-from harness import plots
-from harness.experiments import RESULTS, ROOT
+from harness import RESULTS, ROOT, plots
 from harness.figure import Figure, parsed
 from harness.group_changes import COUNTS, GAPS, changes, paired, runs
 from harness.group_study import EVERYWHERE, LEVEL_WEIGHTS, STREAMS, small_groups
@@ -194,7 +193,7 @@ def write_page(reading, page=PAGE):
         file.write(text)
 
 
-FIGURE = Figure("small_groups", __doc__, small_groups, draw, read)
+FIGURE = Figure("small_groups", __doc__, small_groups, draw, read, in_all=False)
 
 if __name__ == "__main__":
     FIGURE.main()

@@ -12,7 +12,6 @@ not answer, the run is logged offline.
 import quiet  # noqa: F401
 
 import argparse
-import fcntl
 import itertools
 import sys
 from dataclasses import asdict, fields
@@ -20,14 +19,14 @@ from pathlib import Path
 from typing import get_args
 
 import yaml
+from filelock import FileLock
 
 from aranyani_tf.errors import ArgumentError
-from harness import tracking
-from harness.experiments import RESULTS, Experiment
+from harness import RESULTS, tracking
+from harness.experiments import Experiment
 from harness.figure import summary
 from harness.runner import run_all
-
-GRID = ("fairness_weight", "seed")  # the sides of an Experiment; its other fields are settings
+from harness.settings import GRID  # the sides of an Experiment; its other fields are settings
 
 
 def check(config):
@@ -48,12 +47,12 @@ def experiment_of(config):
     stream = experiment.stream()
     if experiment.held_out:
         stream.held_out(experiment.held_out)
-    experiment.grove(stream).single(seed=int(seed), fairness_weight=float(weight))
+    experiment.single(stream, seed=int(seed), fairness_weight=float(weight))
     return experiment
 
 
 def parameters():
-    return [*GRID, *(field.name for field in fields(Experiment) if field.name not in ("fairness_weights", "seeds"))]
+    return [*GRID, *(field.name for field in fields(Experiment) if field.name not in GRID.values())]
 
 
 def kinds():
@@ -112,8 +111,7 @@ def run(experiment, csv=None):
 def append(records, csv):
     """Adds rows at the end of a file that other agents may be adding to as well, with the same columns."""
     csv.parent.mkdir(parents=True, exist_ok=True)
-    with open(csv, "a+", encoding="utf-8") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with FileLock(csv.with_name(f".{csv.name}.lock")), open(csv, "a+", encoding="utf-8", newline="") as file:
         file.seek(0)
         own, header = records[:0].to_csv(index=False), file.readline()  # now, under the lock
         if header not in ("", own):

@@ -10,9 +10,9 @@ import pandas as pd
 
 import aranyani_tf as ar
 from aranyani_tf.files import whole_file
+from harness import RESULTS
 from harness.provenance import Clock, write_environment
 
-RESULTS = Path(__file__).parents[1] / "results"
 # (thousands of rows, share of the more frequent label in %, share of the larger group in %)
 PAPER = {"adult": (32.5, 75.9, 66.9), "census": (199.5, 93.8, 52.1), "compas": (7.2, 52.0, 66.0),
          "celeba": (202.6, 85.2, 58.3), "civil_comments": (33.9, 93.4, 76.6)}

@@ -14,7 +14,7 @@ import aranyani_tf as ar
 from aranyani_tf.baselines.hoeffding import adaptive_hoeffding_tree, hoeffding_tree
 from aranyani_tf.baselines.mlp import perceptron
 from aranyani_tf.files import whole_file
-from harness.experiments import RESULTS
+from harness import RESULTS
 from harness.provenance import Clock, write_environment
 
 PAPER_MINUTES = {"HT": 5.07, "AHT": 5.67, "Aranyani": 32.97, "Aranyani (MLP)": 14.65, "Aranyani (Leaf)": 37.12}

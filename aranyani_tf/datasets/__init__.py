@@ -1,5 +1,8 @@
 """Streams by name."""
 
+from collections.abc import Callable
+from typing import Any
+
 from aranyani_tf.datasets.acs_employment import acs_employment
 from aranyani_tf.datasets.adult import adult
 from aranyani_tf.datasets.bank import bank
@@ -10,12 +13,14 @@ from aranyani_tf.datasets.compas import compas
 from aranyani_tf.datasets.rate_jumps import rate_jumps
 from aranyani_tf.datasets.synthetic import synthetic
 from aranyani_tf.datasets.wiki_toxicity import wiki_toxicity
+from aranyani_tf.errors import ArgumentError
+from aranyani_tf.streams.stream import Stream
 
-LOADERS = {loader.__name__: loader for loader in
-           (adult, census, compas, celeba, civil_comments, wiki_toxicity, bank, acs_employment, synthetic, rate_jumps)}
+LOADERS: dict[str, Callable[..., Stream]] = {loader.__name__: loader for loader in (
+    adult, census, compas, celeba, civil_comments, wiki_toxicity, bank, acs_employment, synthetic, rate_jumps)}
 
 
-def names():
+def names() -> list[str]:
     """The datasets that `load` knows.
 
     >>> names()
@@ -25,7 +30,7 @@ def names():
     return sorted(LOADERS)
 
 
-def load(name, **options):
+def load(name: str, **options: Any) -> Stream:
     """A stream by name; `help(aranyani_tf.datasets.adult)` and so on tell the options and the facts.
 
     >>> load("adult")
@@ -34,5 +39,42 @@ def load(name, **options):
     106
     """
     if name not in LOADERS:
-        raise ValueError(f"unknown dataset {name!r}; known are {', '.join(names())}")
-    return LOADERS[name](**options)
+        raise ArgumentError(f"unknown dataset {name!r}; known are {', '.join(names())}")
+    stream = LOADERS[name](**options)
+    if not isinstance(stream, Stream):
+        raise ArgumentError(f"the loader of the dataset {name!r} must give a Stream, got {type(stream).__name__}")
+    return stream
+
+
+def register_dataset(name: str, loader: Callable[..., Stream]) -> None:
+    """Makes a function that gives a `Stream` known to `load`, and so to the experiments and sweeps of `reproduce/`.
+
+    A name can be given to the same function again, for a notebook's cell that is run twice, but not to another.
+    The options of `load` go to the function; experiments pass on `preprocessing` and `groups` if it takes them.
+
+    >>> def coins(num_rows=100):
+    ...     import numpy as np
+    ...     fair = np.random.default_rng(0).integers(0, 2, num_rows)
+    ...     return Stream(fair[:, None], labels=fair, groups=fair[::-1], name="coins")
+    >>> register_dataset("coins", coins)
+    >>> load("coins", num_rows=20)
+    Stream('coins', 20 rows, 1 features, 2 labels, 2 groups)
+    >>> register_dataset("adult", coins)
+    Traceback (most recent call last):
+    aranyani_tf.errors.ArgumentError: there is a dataset 'adult' already, of aranyani_tf.datasets.adult; choose...
+    >>> _ = LOADERS.pop("coins")
+    """
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ArgumentError(f"a dataset's name must be a word of letters, digits and _, got {name!r}")
+    if not callable(loader):
+        raise ArgumentError(f"the dataset {name!r} needs a function that gives a Stream, got {loader!r}")
+    if name in LOADERS and not is_same(LOADERS[name], loader):
+        raise ArgumentError(f"there is a dataset {name!r} already, of {LOADERS[name].__module__}; choose another name")
+    LOADERS[name] = loader
+
+
+def is_same(one: Callable, other: Callable) -> bool:
+    """Whether two functions are one, or the same line of a module that was run twice."""
+    place, other_place = ((getattr(each, "__module__", None), getattr(each, "__qualname__", "<lambda>"))
+                          for each in (one, other))
+    return one is other or (place == other_place and not place[1].endswith("<lambda>"))

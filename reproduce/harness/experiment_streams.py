@@ -1,5 +1,7 @@
 """The streams of the experiments: by name, thinned where one group is to be small."""
 
+import quiet  # noqa: F401
+
 import inspect
 import os
 from functools import cache
@@ -10,12 +12,14 @@ import numpy as np
 import aranyani_tf as ar
 from aranyani_tf.embeddings.cache import cache_folder
 from aranyani_tf.errors import ArgumentError
+from harness.registry import load_all
 
 CELEBA_ROWS = 202_599
 
 
-def load(dataset, preprocessing="released", groups=None):
+def load(dataset: str, preprocessing: str = "released", groups: str | None = None) -> ar.Stream:
     """`ar.datasets.load` with those of the options that the dataset has; the others must be the default."""
+    load_all()  # it may be an extension's
     takes = inspect.signature(ar.datasets.LOADERS[dataset]).parameters
     options = {}
     if "preprocessing" in takes:
@@ -32,12 +36,12 @@ def load(dataset, preprocessing="released", groups=None):
 
 
 @cache
-def loaded(dataset, **options):
+def loaded(dataset: str, **options) -> ar.Stream:
     """A stream once for all experiments, by all that it depends on."""
     return ar.datasets.load(dataset, **options)
 
 
-def thinned(stream, share, seed=0):
+def thinned(stream: ar.Stream, share: float, seed: int = 0) -> ar.Stream:
     """The stream in which the smallest group makes up `share` of the rows: others of its rows are dropped at random.
 
     The rows that stay keep their order, and the same seed drops the same rows.
@@ -55,7 +59,7 @@ def thinned(stream, share, seed=0):
     return stream[kept]
 
 
-def stands_in_for(dataset, stream):
+def stands_in_for(dataset: str, stream: ar.Stream) -> str | None:
     """The paper's dataset in whose place this one is, or None if it is the paper's own."""
     if dataset == "wiki_toxicity":
         return "civil_comments"

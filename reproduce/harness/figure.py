@@ -9,12 +9,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.experiments import RESULTS
-from harness.plots import SETTINGS, last_records, save
+import pandas as pd
+from matplotlib.figure import Figure as Picture
+
+from harness import RESULTS
+from harness.experiments import Experiment
+from harness.matching import varied
+from harness.plots import last_records, save
 from harness.provenance import Clock, write_environment
 from harness.readings import write_reading
 from harness.runner import run_all
-from harness.scales import FULL, QUICK, TINY
+from harness.scales import FULL, QUICK, TINY, Scale
+from harness.settings import CURVE
 from harness.tracking import log_safely
 
 
@@ -22,28 +28,32 @@ from harness.tracking import log_safely
 class Figure:
     """One figure: which experiments, how they are drawn, and what is read off them.
 
+    A script of `reproduce/` that has one under the name FIGURE is known to `make` by the script's name.
+
     Args:
         name: of its files.
         title: one line, also the script's help.
         experiments: function of a `scales.Scale`.
         draw: function of the records, gives a matplotlib figure.
         read: function of the records, gives a sentence or a few about what the numbers say.
+        in_all: whether `make figures` makes it too; not if it takes long.
     """
 
     name: str
     title: str
-    experiments: Callable
-    draw: Callable
-    read: Callable
+    experiments: Callable[[Scale], list[Experiment]]
+    draw: Callable[[pd.DataFrame], Picture]
+    read: Callable[[pd.DataFrame], str]
+    in_all: bool = True
 
-    def main(self, arguments=None):
+    def main(self, arguments: list[str] | None = None) -> None:
         options = parsed(self.title, arguments)
         try:
             self.make(options)
         except OSError as error:  # data that the user named or has to make; a folder that cannot be written to
             sys.exit(str(error))
 
-    def make(self, options):
+    def make(self, options: argparse.Namespace) -> None:
         """Runs what is missing, and leaves CSV, PNG, PDF, a reading and a summary."""
         name, experiments = self.name + options.scale.name, self.experiments(options.scale)
         clock = Clock()
@@ -62,14 +72,15 @@ class Figure:
             print(f"→ {path}")
 
 
-def tell_environment(options, names, experiments, clock, num_run):
+def tell_environment(options: argparse.Namespace, names: list[str], experiments: list[Experiment], clock: Clock,
+                     num_run: int) -> None:
     """Enters a run of figures into the list of runs."""
     write_environment(options.results / f"environment{options.scale.name}.json", names, clock,
                       seeds=sorted({seed for experiment in experiments for seed in experiment.seeds}),
                       experiments=len(experiments), experiments_run=num_run)  # the others were done already
 
 
-def parsed(title, arguments=None):
+def parsed(title: str, arguments: list[str] | None = None) -> argparse.Namespace:
     """The options of every figure's script."""
     parser = argparse.ArgumentParser(description=title)
     scales = parser.add_mutually_exclusive_group()
@@ -86,11 +97,11 @@ def parsed(title, arguments=None):
     return options
 
 
-def summary(records):
+def summary(records: pd.DataFrame) -> str:
     """Mean ± standard deviation over the seeds at the end of the stream, for each setting."""
     ends = last_records(records).query("method != 'majority'")
-    shown = [name for name in SETTINGS if name in ("dataset", "method", "rule", "fairness_weight")
-             or (name in ends and ends[name].nunique(dropna=False) > 1)]
+    differ = {"dataset", "method", "rule", *varied(ends)}
+    shown = [*(name for name in CURVE if name in differ), "fairness_weight"]
     table = ends.groupby(shown, dropna=False)[["accuracy", "demographic_parity"]].agg(["mean", "std", "count"])
     lines = {"accuracy %": table["accuracy"].assign(**(100 * table["accuracy"][["mean", "std"]])),
              "demographic parity": table["demographic_parity"]}

@@ -4,54 +4,62 @@ Covered are, besides the experiment's own settings:
 
 - every module of the package and of `reproduce/` that `experiments.py` imports, or the module of an experiment's
   own class, directly or through others;
-- of the tables of methods and datasets only the entry in question, with what it names: a method's own module
-  changes the results of that method alone, a dataset's those of that dataset;
+- the modules that register the method, the rule and the dataset in question, with all that they import, and no other
+  of their kind: a method's module changes the results of its own methods alone, a dataset's those of that dataset;
 - the versions of the libraries in `LIBRARIES`, but not of what these use in turn, nor the machine;
-- the data: all features, labels and groups of embeddings, which users make. The hashes of all other files are
-  in the code, and checked whenever they are read.
+- the data: all rows of what users make, embeddings and datasets of their own. The hashes of all other files are in
+  the code, and checked whenever they are read.
 
-The scripts that plot, log or word results are not covered: they compute none.
+The scripts that plot, log or word results are not covered: they compute none. Nor are a method's label, marker,
+colour and speed, nor its λ, which an experiment has among its settings.
 """
 
 import ast
 import hashlib
 import inspect
-from functools import cache
+import sys
+from collections.abc import Iterable
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 
 import aranyani_tf as ar
+from aranyani_tf.errors import ArgumentError
+from harness import ROOT, registry
 from harness import experiment_streams as streams
 
-ROOT = Path(__file__).parents[2]
 LIBRARIES = ("tensorflow", "keras", "numpy", "pandas", "pyarrow", "river")
-TABLES = ("harness.methods", "aranyani_tf.datasets")  # of these the entry alone counts
+TABLES = {"aranyani_tf.datasets"}  # of it the entry alone counts
 ONLY_FOR_KERAS = "aranyani_tf.baselines"  # the package imports some so that Keras can load them
+NOT_COMPUTED = ("label", "marker", "color", "nanoseconds", "fairness_weights")  # arguments of `register_method`
 
 
 @cache
-def of_code(method, dataset, module="harness.experiments", root=ROOT):
+def of_code(method: str, dataset: str, rule: str = "released", module: str = "harness.experiments",
+            root: Path = ROOT) -> str:
     """A hash of the code that a method's results on a dataset depend on, and of the libraries' versions.
 
     `module` is where the experiment's class is from, which may be one of its own.
     """
-    entry, named = method_entry(method, root)
-    found = hashlib.sha256(entry.encode())
-    found.update(" ".join(f"{name} {version(name)}" for name in LIBRARIES).encode())
-    modules = ["harness.experiments", module, ar.datasets.LOADERS[dataset].__module__, *named]
+    found = hashlib.sha256(" ".join(f"{name} {version(name)}" for name in LIBRARIES).encode())
+    modules = ["harness.experiments", module, registry.method(method).module, registry.rules()[rule].module,
+               module_of(dataset)]
     for path in sorted(files_of(modules, root)):
-        found.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
+        name = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+        found.update(name.encode() + content_of(path))
     return found.hexdigest()
 
 
-def of_data(dataset):
+def of_data(dataset: str) -> str:
     """A hash of all rows of a dataset that the user has made; nothing for those whose hashes are in the code."""
+    registry.load_all()
     made = "embeddings" in inspect.signature(ar.datasets.LOADERS[dataset]).parameters
-    return of_stream(streams.load(dataset)) if made else ""
+    is_own = not module_of(dataset).startswith("aranyani_tf.")
+    return of_stream(streams.load(dataset)) if made or is_own else ""
 
 
 @cache
-def of_stream(stream):
+def of_stream(stream: ar.Stream) -> str:
     found = hashlib.sha256()
     for array in (stream.features, stream.labels, stream.groups):
         found.update(f"{array.dtype} {array.shape}".encode())
@@ -60,23 +68,32 @@ def of_stream(stream):
     return found.hexdigest()
 
 
-def files_of(modules, root):
-    """The files of these modules of ours, and of all that they import."""
-    waiting, files = list(modules), set()
+def module_of(dataset: str) -> str:
+    """The module of a dataset's loader."""
+    loader = ar.datasets.LOADERS[dataset]
+    while isinstance(loader, partial):
+        loader = loader.func
+    return loader.__module__
+
+
+def files_of(modules: Iterable[str], root: Path) -> set[Path]:
+    """The files of these modules, and of all of ours that they import."""
+    modules = list(modules)
+    waiting, files = [(module, file_of(module, root) or own_file(module)) for module in modules], set()
     while waiting:
-        module = waiting.pop()
-        path = file_of(module, root)
+        module, path = waiting.pop()
         if path is None or path in files:
             continue
         files.add(path)
-        following = imported(ast.parse(path.read_bytes())) - set(TABLES)
+        package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+        following = imported_by(path.read_bytes(), package) - TABLES
         if module == "aranyani_tf":
             following = {name for name in following if not name.startswith(ONLY_FOR_KERAS)}
-        waiting += following
+        waiting += [(name, file_of(name, root)) for name in following]
     return files
 
 
-def file_of(module, root):
+def file_of(module: str, root: Path) -> Path | None:
     """The module's file, or None if it is not one of ours."""
     for folder in (root / "reproduce", root):
         for ending in (".py", "/__init__.py"):
@@ -86,36 +103,41 @@ def file_of(module, root):
     return None
 
 
-def imported(tree):
-    """What could be the name of a module in the imports of a piece of code."""
+def own_file(module: str) -> Path:
+    """The file of a module from elsewhere that registers something; without one nobody can tell when it changes."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if file is None:
+        raise ArgumentError(f"{module} has no file, so results could not be told from those of other code; register "
+                            "methods, rules and datasets in a file of reproduce/extensions/")
+    return Path(file)
+
+
+@cache
+def imported_by(content: bytes, package: str) -> set[str]:
+    """`imported` of a file's content, which many methods have in common."""
+    return imported(ast.parse(content), package)
+
+
+def imported(tree: ast.AST, package: str = "") -> set[str]:
+    """What could be the name of a module in the imports of a piece of code; `package` is what it lies in."""
     names = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return names
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            names |= {module, *(f"{module}.{alias.name}" for alias in node.names)}
+    return {name for name in names if name and not name.startswith(".")}
 
 
-def method_entry(method, root):
-    """The source of an entry of METHODS with the definitions that it names, and the modules that they name."""
-    tree = ast.parse((root / "reproduce" / "harness" / "methods.py").read_bytes())
-    definitions, modules, table = {}, {}, None
-    for node in tree.body:
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            definitions[node.name] = node
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            names = imported(ast.Module([node], []))
-            modules |= {alias.asname or alias.name: names for alias in node.names}
-        elif isinstance(node, ast.Assign) and node.targets[0].id == "METHODS":
-            table = dict(zip((key.value for key in node.value.keys), node.value.values, strict=True))
-        elif isinstance(node, ast.Assign):
-            definitions[node.targets[0].id] = node
-    used, waiting, sources = set(), {"": table[method]}, {}
-    while waiting:
-        name, node = waiting.popitem()
-        sources[name] = ast.unparse(node)
-        named = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} - set(sources)
-        waiting |= {each: definitions[each] for each in named if each in definitions}
-        used |= set().union(*(modules.get(each, ()) for each in named))
-    return "\n".join(sources[name] for name in sorted(sources)), sorted(used)
+def content_of(path: Path) -> bytes:
+    """What counts of a file: all of it, but where methods are registered only what they compute with."""
+    content = path.read_bytes()
+    if b"register_method(" not in content:
+        return content
+    tree = ast.parse(content)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "register_method":
+            node.keywords = [keyword for keyword in node.keywords if keyword.arg not in NOT_COMPUTED]
+    return ast.unparse(tree).encode()

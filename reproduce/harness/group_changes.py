@@ -13,7 +13,7 @@ BASE = ["stream", "share", "seed"]
 SETTING = ["level", "decay", "forget", "chance"]
 
 
-def runs(records):
+def runs(records: pd.DataFrame) -> pd.DataFrame:
     """One row a run: which stream, share, level and setting; accuracy and the three gaps.
 
     Where rows of the large groups were held out, their gap, averaged along the stream, is the only one.
@@ -36,14 +36,14 @@ def runs(records):
     return pd.concat(frames, ignore_index=True).fillna({"share": 1.0, "decay": 0.0})  # that both can be grouped by
 
 
-def paired(found):
+def paired(found: pd.DataFrame) -> pd.DataFrame:
     """The runs with λ > 0, each minus the one with λ = 0 on the same stream with the same seed."""
     unfair = found[found["fairness_weight"] == 0].set_index(BASE)[["accuracy", *GAPS]]
     fair = found[found["fairness_weight"] > 0].set_index([*BASE, *SETTING])[["accuracy", *GAPS]]
     return (fair - unfair.reindex(fair.index.droplevel(SETTING)).set_axis(fair.index)).reset_index()
 
 
-def changes(differences):
+def changes(differences: pd.DataFrame) -> pd.DataFrame:
     """One row a place (stream and share), setting and quantity: mean change, and half of its 95 % interval."""
     long = differences.melt([*BASE, *SETTING], ["accuracy", *GAPS], "quantity", "change").dropna(subset="change")
     by_place = long.groupby(["stream", "share", *SETTING, "quantity"], sort=False)["change"]

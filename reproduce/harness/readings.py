@@ -3,7 +3,10 @@
 import re
 from pathlib import Path
 
+import pandas as pd
+
 from aranyani_tf.files import whole_file
+from harness.figure_names import position
 
 OPENING = """# Results
 
@@ -12,7 +15,7 @@ CSV file of the same name; `environment.json` tells with which versions.
 """
 
 
-def write_reading(folder, name, title, text):
+def write_reading(folder: Path, name: str, title: str, text: str) -> None:
     """Puts a figure's section into the file, in the place of an older one; sections are in the figures' order."""
     path = Path(folder) / "README.md"
     sections = read_sections(path.read_text(encoding="utf-8")) if path.is_file() else {}
@@ -22,22 +25,16 @@ def write_reading(folder, name, title, text):
         file.write("\n".join([OPENING, *ordered]))
 
 
-def read_sections(text):
+def read_sections(text: str) -> dict[str, str]:
     parts = re.split(r"^## (\w+)\n", text, flags=re.MULTILINE)
     return {name: f"## {name}\n{body.rstrip()}\n" for name, body in zip(parts[1::2], parts[2::2], strict=True)}
 
 
-def position(name):
-    """figure1, figure2, figure2_beyond, …, figure12, then the others by name."""
-    number = re.match(r"figure(\d+)", name)
-    return (int(number[1]) if number else 99, name)
-
-
-def percent(accuracies):
+def percent(accuracies: pd.Series) -> str:
     """Mean ± standard deviation of accuracies, in percent."""
     return spread(100 * accuracies, 1) + " %"
 
 
-def spread(values, digits=3):
+def spread(values: pd.Series, digits: int = 3) -> str:
     deviation = values.std()
     return f"{values.mean():.{digits}f}" + (f" ± {deviation:.{digits}f}" if deviation == deviation else "")

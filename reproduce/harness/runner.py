@@ -9,19 +9,22 @@ import os
 import queue
 import sys
 import threading
-import time
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from tqdm import tqdm
 
-from harness.experiments import RESULTS
+from harness import RESULTS
+from harness.experiments import Experiment
 from harness.parts import is_whole, join, part_of, require_room, write_part
 
 
-def run_all(name, experiments, *, results=RESULTS, fresh=False, processes=None, progress=True):
+def run_all(name: str, experiments: Iterable[Experiment], *, results: Path = RESULTS, fresh: bool = False,
+            processes: int | None = None, progress: bool = True) -> pd.DataFrame:
     """Runs what is not done yet; returns all records, which are then in `results/<name>.csv`."""
     experiments, csv = list(dict.fromkeys(experiments)), Path(results) / f"{name}.csv"
     num_run = complete(name, experiments, results=results, fresh=fresh, processes=processes, progress=progress, csv=csv)
@@ -31,7 +34,8 @@ def run_all(name, experiments, *, results=RESULTS, fresh=False, processes=None, 
     return records
 
 
-def complete(name, experiments, *, results=RESULTS, fresh=False, processes=None, progress=True, csv=None):
+def complete(name: str, experiments: list[Experiment], *, results: Path = RESULTS, fresh: bool = False,
+             processes: int | None = None, progress: bool = True, csv: Path | None = None) -> int:
     """Runs what is not done yet, and tells how many that were; `csv` grows with every one that is."""
     files = {experiment: part_of(experiment, results) for experiment in experiments}
     if fresh:
@@ -57,13 +61,14 @@ def complete(name, experiments, *, results=RESULTS, fresh=False, processes=None,
     return len(todo)
 
 
-def finished(experiments, processes, report):
+def finished(experiments: list[Experiment], processes: int,
+             report: Callable[[float], Any]) -> Iterator[tuple[Experiment, pd.DataFrame]]:
     """Yields (experiment, records) as they are done, one process a core."""
     if not experiments:
         return
     context = multiprocessing.get_context("spawn")
     counts = context.Queue()
-    with ProcessPoolExecutor(min(processes, len(experiments)), context, prepare_worker, (counts, os.getpid())) as pool:
+    with ProcessPoolExecutor(min(processes, len(experiments)), context, prepare_worker, (counts,)) as pool:
         waiting = {pool.submit(run_one, experiment): experiment for experiment in experiments}
         failures = []
         try:
@@ -89,7 +94,7 @@ def finished(experiments, processes, report):
                               else str(error))) from error
 
 
-def drain(counts):
+def drain(counts: Any) -> Iterator[float]:
     while True:
         try:
             yield counts.get_nowait()
@@ -97,7 +102,7 @@ def drain(counts):
             return
 
 
-def prepare_worker(counts, parent):
+def prepare_worker(counts: Any) -> None:
     """One thread a process; more would get into each other's way. A worker ends with its parent."""
     import tensorflow as tf
 
@@ -105,15 +110,14 @@ def prepare_worker(counts, parent):
     tf.config.threading.set_inter_op_parallelism_threads(1)
     run_one.counts = counts
 
-    def watch():
-        while os.getppid() == parent:
-            time.sleep(0.5)
+    def watch() -> None:
+        multiprocessing.parent_process().join()
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
 
 
-def run_one(experiment):
+def run_one(experiment: Experiment) -> pd.DataFrame:
     models = len(experiment.fairness_weights) * len(experiment.seeds)
     share = experiment.cost / (models * len(experiment.stream()))  # of one row of one model
     return experiment.run(on_chunk=lambda done: run_one.counts.put(share * done))

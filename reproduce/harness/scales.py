@@ -1,8 +1,11 @@
 """How much of a figure is run: all of it, a few minutes, or a few rows for the tests."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from harness.experiments import METHODS, Experiment
+from harness.experiments import Experiment
+from harness.registry import method
 
 SEEDS = (0, 1, 2, 3, 4)  # the paper: "5 different seeds" where it tells
 
@@ -25,7 +28,7 @@ class Scale:
     num_values: int | None = None
     forest: tuple = ()
 
-    def some(self, values):
+    def some(self, values: Iterable) -> tuple:
         """The values, or a few of them with the first and the last."""
         values = tuple(values)
         if self.num_values is None or len(values) <= self.num_values:
@@ -33,8 +36,9 @@ class Scale:
         last = len(values) - 1
         return tuple(values[round(index * last / (self.num_values - 1))] for index in range(self.num_values))
 
-    def experiment(self, dataset, weights, *, seeds=None, **settings):
-        ignored = METHODS[settings.get("method", "aranyani")].ignores
+    def experiment(self, dataset: str, weights: Iterable[float], *, seeds: tuple[int, ...] | None = None,
+                   **settings: Any) -> Experiment:
+        ignored = method(settings.get("method", "aranyani")).ignores
         forest = {name: value for name, value in self.forest if name not in ignored}
         return Experiment(dataset, self.some(weights), (seeds or SEEDS)[: len(self.seeds)], rows=self.most_rows,
                           **(forest | settings))

@@ -11,24 +11,28 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+
+from harness.settings import COLUMNS, CURVE, FURTHER_SETTINGS, GRID, RUN
+
+if TYPE_CHECKING:
+    import wandb
 
 PROJECT = "aranyani_tf"
 PATIENCE = 10.0  # seconds that the service has to answer when a run begins
 UPLOAD = 60.0  # seconds for what is not uploaded yet when it ends; the rest stays in ./wandb, for `wandb sync`
-SETTINGS = ("dataset", "preprocessing", "method", "rule")
-# Told in a curve's name where they vary.
-FURTHER = ("preprocessing", "num_trees", "height", "decay", "forget", "chance", "notion", "update_when",
-           "samples_per_step", "groups", "share", "order", "fraction", "held_out")
-NOT_MEASURED = {*SETTINGS, *FURTHER, "fairness_weight", "seed", "stands_in_for"}
+TOLD_WHERE_THEY_VARY = ("preprocessing", *FURTHER_SETTINGS)  # in a curve's name
+NOT_MEASURED = {*COLUMNS, "stands_in_for"}
 CURVES = ("accuracy", "demographic_parity")
 FAIR_ENOUGH = 0.05
 TAIL = 20  # lines of a complaint
 
 
-def mode():
+def mode() -> str:
     """`WANDB_MODE` if set; "online" for a user who is logged in, or else "offline"."""
     import wandb
 
@@ -41,11 +45,11 @@ def mode():
         return "offline"
 
 
-def start(config, **options):
+def start(config: dict[str, Any], **options: Any) -> "wandb.Run":
     """A W&B run with these settings, quiet on the terminal; offline if the service does not answer."""
     import wandb
 
-    def begin(mode):
+    def begin(mode: str) -> "wandb.Run":
         return wandb.init(project=os.environ.get("WANDB_PROJECT", PROJECT), config=config, mode=mode,
                           settings=wandb.Settings(silent=True, init_timeout=PATIENCE, finish_timeout=UPLOAD),
                           reinit="finish_previous", **options)
@@ -57,7 +61,7 @@ def start(config, **options):
         return begin("offline")
 
 
-def fair_accuracy(accuracy, gap):
+def fair_accuracy(accuracy: float, gap: float) -> float:
     """One number for sweeps: every point of demographic parity beyond 0.05 costs a point of accuracy.
 
     Accuracy alone would always rank λ = 0 first, and the gap alone a model that says the same to all.
@@ -78,20 +82,20 @@ class ModelRun:
         setting: the same for people, without the seed.
     """
 
-    def __init__(self, config, setting):
+    def __init__(self, config: dict[str, Any], setting: str):
         self.run = None
         with self.guarded():
             self.run = start(config, name=f"{setting} seed {config['seed']}", group=setting, job_type=config["method"])
 
     @contextlib.contextmanager
-    def guarded(self):
+    def guarded(self) -> Iterator[None]:
         try:
             yield
         except Exception as error:  # W&B's own kinds, and those of the network and the disk
             warnings.warn(f"W&B could not log ({error}); the experiment goes on without", stacklevel=4)
             self.run = None
 
-    def log(self, record):
+    def log(self, record: dict[str, Any]) -> None:
         """One point of every curve: what was measured at a checkpoint. NaN stays NaN: no alarm may sleep over it."""
         if self.run is None:
             return
@@ -101,30 +105,30 @@ class ModelRun:
         with self.guarded():
             self.run.log(values, step=int(record["step"]))
 
-    def finish(self):
+    def finish(self) -> None:
         if self.run is not None:
             with self.guarded():
                 self.run.finish()
 
 
-def log_records(name, records, pictures=()):
+def log_records(name: str, records: pd.DataFrame, pictures: Iterable[Path] = ()) -> None:
     """One run for each dataset and method: settings, table of points, curves (mean over seeds), pictures."""
     import wandb
 
     for (dataset, method), part in records.groupby(["dataset", "method"], sort=False):
         config = {column: sorted(part[column].dropna().unique().tolist())
-                  for column in dict.fromkeys((*SETTINGS, *FURTHER)) if column in part}
-        config |= {"fairness_weights": sorted(part["fairness_weight"].unique().tolist()),
-                   "seeds": sorted(part["seed"].unique().tolist())}
+                  for column in CURVE if column in part}
+        config |= {side: sorted(part[column].unique().tolist()) for column, side in GRID.items()}
         run = start(config, name=f"{name} {dataset} {method}", group=name, job_type=method)
         if method != "majority":  # which is known at the end of the stream only
-            varied = [name for name in FURTHER if name in part and part[name].nunique(dropna=False) > 1]
+            varied = [name for name in TOLD_WHERE_THEY_VARY if name in part
+                      and part[name].nunique(dropna=False) > 1]
             keys = ["rule", "fairness_weight", *varied, "step"]
             means = part.groupby(keys, dropna=False)[list(CURVES)].mean().reset_index()
             for step, rows in means.groupby("step"):
                 run.log({f"{curve}/{curve_name(row, varied)}": row[curve]
                          for row in rows.to_dict("records") for curve in CURVES}, step=int(step))
-        settings = [name for name in (*FURTHER, "rule", "fairness_weight", "seed", "probability") if name in part]
+        settings = [name for name in RUN if name in part]
         ends = part.groupby(settings, dropna=False)["step"].transform("max")
         table = part[part["step"] == ends].dropna(axis=1, how="all")
         run.log({"points": wandb.Table(dataframe=table),
@@ -132,37 +136,51 @@ def log_records(name, records, pictures=()):
         run.finish()
 
 
-def curve_name(row, varied):
+def curve_name(row: dict[str, Any], varied: list[str]) -> str:
     """Rule and λ, and the settings that differ between a run's curves."""
     return " ".join([f"{row['rule']} λ={row['fairness_weight']:g}", *(f"{name}={row[name]}" for name in varied)])
 
 
-def log_safely(name, records, pictures=(), *, seconds=30.0):
+def log_safely(name: str, records: pd.DataFrame, pictures: Sequence[Path] = (), *, seconds: float = 30.0) -> bool:
     """`log_records` in a process of its own, which is ended after some seconds; tells whether it worked.
 
     W&B can hang in ways that outlast the thread that called it; a process can be ended.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        csv = Path(folder) / "records.csv"
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        csv, said = Path(folder) / "records.csv", Path(folder) / "said.txt"
         records.to_csv(csv, index=False)
-        # The file itself, not the module of the package: that would import TensorFlow first. With -P its folder is
-        # not searched for modules: our statistics.py is not the standard library's.
-        logger = subprocess.Popen([sys.executable, "-P", __file__, name, csv, *pictures], stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.PIPE, text=True, start_new_session=True)
-        try:
-            _, complaint = logger.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            os.killpg(logger.pid, signal.SIGKILL)
-            _, complaint = logger.communicate()
-            warnings.warn(f"W&B has not finished within {seconds:.0f} s and was ended; the results are saved"
-                          + tail(complaint), stacklevel=2)
-            return False
+        # With -P no folder but those of PYTHONPATH is searched for modules: our files cannot be taken for others'.
+        paths = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(Path(__file__).parents[1])]))
+        with open(said, "w", encoding="utf-8") as file:  # not a pipe, which a child of the process may keep open
+            logger = subprocess.Popen([sys.executable, "-P", "-m", "harness.tracking", name, csv, *pictures],
+                                      stdout=subprocess.DEVNULL, stderr=file, start_new_session=True,
+                                      env=os.environ | {"PYTHONPATH": paths, "PYTHONIOENCODING": "utf-8"})
+            try:
+                logger.wait(timeout=seconds)
+                ended = False
+            except subprocess.TimeoutExpired:
+                end(logger)
+                ended = True
+        complaint = said.read_text(encoding="utf-8", errors="replace")
+    if ended:
+        warnings.warn(f"W&B has not finished within {seconds:.0f} s and was ended; the results are saved"
+                      + tail(complaint), stacklevel=2)
+        return False
     if logger.returncode:
         warnings.warn(f"W&B could not log; the results are saved{tail(complaint)}", stacklevel=2)
     return logger.returncode == 0
 
 
-def tail(complaint):
+def end(process: subprocess.Popen) -> None:
+    """Ends a process; and what it started, where a session of its own can be ended at once."""
+    if hasattr(os, "killpg"):
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+    process.wait()
+
+
+def tail(complaint: str) -> str:
     """The last lines of what a process said, for a message."""
     lines = complaint.strip().splitlines()
     return "".join(f"\n  {line}" for line in (["It said:", *lines[-TAIL:]] if lines else ["It said nothing."]))

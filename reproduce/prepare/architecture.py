@@ -12,6 +12,7 @@ from prepare.architecture_picture import names_of, picture
 ROOT = Path(__file__).parents[2]
 OPENING, CLOSING = "<!-- made by `make architecture` -->", "<!-- until here -->"
 GROUND, SCRIPTS = "single files", "scripts"
+OWN = ("reproduce", "extensions")  # what users put there is theirs, and no part of the picture
 
 
 @dataclass
@@ -46,14 +47,17 @@ class Part:
 
 def read_parts(root=ROOT):
     """The parts as they are on disk, those that are imported first."""
-    trees = {}  # ("aranyani_tf", "forest", "routing") → its syntax tree
+    trees, folders = {}, set()  # ("aranyani_tf", "forest", "routing") → its syntax tree
     for name in ("aranyani_tf", "reproduce"):
         for path in sorted((Path(root) / name).rglob("*.py")):
-            module = path.relative_to(root).with_suffix("").parts
-            trees[module[:-1] if module[-1] == "__init__" else module] = ast.parse(path.read_text(encoding="utf-8"))
+            *folder, file = path.relative_to(root).with_suffix("").parts
+            folders.add(tuple(folder))
+            if file == "__init__" or tuple(folder) != OWN:
+                module = (*folder,) if file == "__init__" else (*folder, file)
+                trees[module] = ast.parse(path.read_text(encoding="utf-8"))
     imports = {module: {found for name in imported_names(tree) if (found := module_of(name, trees))}
                for module, tree in trees.items()}
-    return [part_of("aranyani_tf", trees, imports), part_of("reproduce", trees, imports)]
+    return [part_of(name, trees, imports, folders) for name in ("aranyani_tf", "reproduce")]
 
 
 def imported_names(tree):
@@ -75,10 +79,10 @@ def module_of(name, trees):
     return module
 
 
-def part_of(name, trees, imports):
+def part_of(name, trees, imports, folders):
     """The boxes of one part."""
     own = [module for module in trees if module[0] == name and len(module) > 1]
-    folders = {module[1] for module in own if len(module) > 2}
+    folders = {folder[1] for folder in folders if folder[0] == name and len(folder) > 1}
     ground = {module[:2] for module in own if module[1] not in folders}
     while above := {file for file in ground if not imports[file] <= ground}:
         ground -= above

@@ -12,13 +12,13 @@ import pytest
 
 import figure1
 import figure3
-import figure7
 import figures
 from aranyani_tf.baselines.reservoir import Reservoir
-from harness import experiments, plots, race, readings, scales
+from harness import experiments, gradient_plots, race, readings, registry, scales, settings
 
 ROOT = Path(__file__).parents[2]
 RESULTS, SCRIPTS = ROOT / "results", ROOT / "reproduce"
+NAMES = [figure.name for figure in figures.all_figures()]
 
 
 def expected_runs(name):
@@ -29,14 +29,14 @@ def expected_runs(name):
 
 
 def check_records(name, frame):
-    assert list(frame.columns[:12]) == experiments.FIRST_COLUMNS, name
+    assert tuple(frame.columns[:12]) == settings.FIRST_COLUMNS, name
     for column in ("accuracy", "demographic_parity", "equal_opportunity", "window_demographic_parity"):
         values = frame[column].dropna()
         assert len(values) and values.between(0, 1).all(), (name, column)
     runs = frame[frame["method"] != "majority"]
-    settings = [each for each in (*plots.SETTINGS, "seed") if each in runs]
+    run = [each for each in (*settings.CURVE, *settings.GRID) if each in runs]
     held_out = runs["held_out_accuracy"].notna() if "held_out_accuracy" in runs else False
-    found = runs.assign(held_out=held_out).groupby([*settings, "held_out"], dropna=False)["step"].max()
+    found = runs.assign(held_out=held_out).groupby([*run, "held_out"], dropna=False)["step"].max()
     assert len(found) == expected_runs(name), name
     assert found.isin([300, 270, 30, 225]).all(), name  # all rows; 10 % held out; fractions of COMPAS
 
@@ -49,8 +49,8 @@ def test_every_figure_from_start_to_end_in_a_tiny_mode(tmp_path, monkeypatch):
     command = [sys.executable, SCRIPTS / "figures.py", "--tiny", "--no-wandb", "--results", tmp_path]
     result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert result.returncode == 0, result.stderr[-2000:]
-    assert f"{len(figures.NAMES)} figures in" in result.stdout
-    for name in figures.NAMES:
+    assert f"{len(NAMES)} figures in" in result.stdout
+    for name in NAMES:
         for ending in ("csv", "png", "pdf"):
             assert (tmp_path / f"{name}_tiny.{ending}").stat().st_size > 500, name
         if name != "figure1":
@@ -74,7 +74,7 @@ def test_every_figure_from_start_to_end_in_a_tiny_mode(tmp_path, monkeypatch):
     assert again.returncode == 0 and "2 of 2 experiments are done already" in again.stdout, again.stderr[-2000:]
 
 
-@pytest.mark.parametrize("name", figures.NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_committed_reading_is_what_the_committed_numbers_say(name):
     module = importlib.import_module(name)
     sections = readings.read_sections((RESULTS / "README.md").read_text(encoding="utf-8"))
@@ -85,14 +85,14 @@ def test_a_committed_reading_is_what_the_committed_numbers_say(name):
         assert (RESULTS / f"{name}.{ending}").stat().st_size > 10_000
 
 
-@pytest.mark.parametrize("name", [name for name in figures.NAMES if name != "figure1"])
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "figure1"])
 def test_committed_records_are_the_full_grid(name):
     frame = experiments.with_all_settings(pd.read_csv(RESULTS / f"{name}.csv"))
-    settings = ["dataset", "preprocessing", "method", "rule", *experiments.FURTHER_COLUMNS]
-    wanted = {(*(getattr(each, setting) or 0 for setting in settings), weight, seed)
+    wanted = {(*(getattr(each, setting) or 0 for setting in settings.CURVE), weight, seed)
               for each in importlib.import_module(name).FIGURE.experiments(scales.FULL)
+              if not registry.method(each.method).is_added
               for weight in each.fairness_weights for seed in each.seeds}
-    runs = frame[frame["method"] != "majority"][[*settings, "fairness_weight", "seed"]]
+    runs = frame[frame["method"] != "majority"][[*settings.CURVE, *settings.GRID]]
     runs = runs.astype(object).where(runs.notna(), 0)
     found = set(runs.drop_duplicates().itertuples(index=False, name=None))
     assert wanted <= found
@@ -115,9 +115,9 @@ def test_a_scale_keeps_the_first_and_the_last_value():
 def test_a_race_counts_time_and_state_of_both(monkeypatch):
     monkeypatch.setattr(race, "PIECE", 200)
     stream = experiments.Experiment("synthetic", (0.0,), (0,), rows=600).stream()
-    method = experiments.METHODS["reservoir"]
-    settings = {"num_trees": 1, "height": 2, **method.settings(stream, 2)}
-    found = race.Race.between(method, settings, {"fairness_weight": 1.0, "seed": 0}).records(stream, None)
+    method = registry.method("reservoir")
+    of_model = {"num_trees": 1, "height": 2, **method.settings(stream, 2)}
+    found = race.Race.between(method, of_model, {"fairness_weight": 1.0, "seed": 0}).records(stream, None)
     assert isinstance(method.model, type) and method.model is Reservoir
     assert (found["seconds"] > 0).all() and (found["aranyani_seconds"] > 0).all()
     samples = 2 * -(-600 // 512) * 512 * 14 * 4  # both groups' room, in float32
@@ -140,7 +140,7 @@ def test_norms_of_ten_samples_a_step_belong_to_the_rows_at_their_end_and_no_reco
 
 def test_norms_of_a_piece_count_every_sample_once():
     records = pd.DataFrame({"seed": 0, "step": [1, 2, 4, 8], "norm": [8.0, 4.0, 3.0, 1.0]})
-    found = figure7.in_pieces(records, ["norm"], num_pieces=2)
+    found = gradient_plots.in_pieces(records, ["norm"], num_pieces=2)
     assert found["step"].tolist() == [4, 8] and found["norm"].tolist() == [(8 + 4 + 2 * 3) / 4, 1.0]
 
 

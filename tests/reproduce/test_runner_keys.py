@@ -1,13 +1,16 @@
 """An experiment's key: no old result passes for a new one, and none is thrown away for nothing."""
 
+import dataclasses
+import functools
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import aranyani_tf as ar
 from aranyani_tf.errors import ArgumentError
-from harness import experiments, fingerprints, grids, methods, scales
+from harness import experiments, fingerprints, grids, registry, scales
 
 ROOT = Path(__file__).parents[2]
 ADULT = {"dataset": "adult", "fairness_weights": (0.0,), "seeds": (0,)}
@@ -23,55 +26,98 @@ def copied(tmp_path):
 
 def changed(root, file, old=None, new=None):
     """Which methods' hashes on Adult differ once a file has another line, or `new` in the place of `old`."""
-    before = {method: fingerprints.of_code(method, "adult", root=root) for method in methods.METHODS}
+    def hashes():
+        fingerprints.of_code.cache_clear()
+        return {method: fingerprints.of_code(method, "adult", root=root) for method in registry.methods()}
+
+    before = hashes()
     path = root / file
     text = path.read_text(encoding="utf-8")
     assert old is None or old in text
     path.write_text(text + "\nLATER = 1\n" if old is None else text.replace(old, new), encoding="utf-8")
-    fingerprints.of_code.cache_clear()
-    return {method for method in methods.METHODS if fingerprints.of_code(method, "adult", root=root) != before[method]}
+    return {method for method, now in hashes().items() if now != before[method]}
 
 
-EVERY = set(methods.METHODS)
-FAHT = {"faht", "faht_majority_leaves", "faht_released"}
+EVERY = set(registry.methods())
+FAHT, MLP = {"faht", "faht_majority_leaves", "faht_released"}, {"mlp", "mlp_released"}
 
 
 @pytest.mark.parametrize(("file", "concerned"), [
     ("aranyani_tf/learning/step.py", EVERY), ("aranyani_tf/datasets/adult.py", EVERY),
     ("aranyani_tf/datasets/shipped.py", EVERY),
     ("reproduce/harness/experiments.py", EVERY), ("reproduce/harness/experiment_streams.py", EVERY),
-    ("reproduce/harness/race.py", EVERY),
-    ("aranyani_tf/baselines/faht.py", FAHT), ("aranyani_tf/baselines/mlp.py", {"mlp", "mlp_released"}),
+    ("reproduce/harness/race.py", EVERY), ("reproduce/harness/settings.py", EVERY),
+    ("reproduce/harness/registry.py", EVERY),
+    ("aranyani_tf/baselines/faht.py", FAHT), ("aranyani_tf/baselines/mlp.py", MLP),
     ("aranyani_tf/baselines/fermi.py", {"fermi_forest", "fermi_linear"}),
     ("aranyani_tf/baselines/reservoir.py", {"reservoir", "reservoir_500"}),
+    ("reproduce/methods/faht.py", FAHT), ("reproduce/methods/mlp.py", MLP),
+    ("reproduce/methods/hoeffding.py", {"ht", "aht"}),
+    ("reproduce/methods/forests.py", {"aranyani", "leaf", "output", "leaf_released"}),
     ("aranyani_tf/datasets/compas.py", set()), ("aranyani_tf/datasets/__init__.py", set()),
     ("reproduce/harness/tracking.py", set()), ("reproduce/harness/plots.py", set()),
-    ("reproduce/harness/methods.py", set())])
+    ("reproduce/harness/grids.py", set()), ("reproduce/harness/weights.py", set()),
+    ("reproduce/extensions/__init__.py", set()), ("reproduce/methods/__init__.py", set())])
 def test_a_changed_module_concerns_those_methods_that_use_it(copied, file, concerned):
     assert changed(copied, file) == concerned
 
 
-def test_a_changed_entry_of_the_methods_concerns_that_method_and_a_changed_helper_all_that_use_it(copied):
-    assert changed(copied, "reproduce/harness/methods.py", "faht(leaf_prediction=\"nba\")", "faht()") == {"faht"}
-    assert changed(copied, "reproduce/harness/methods.py", '"constraint": level,', '"constraint": str(level),') == {
-        "mlp", "mlp_released"}
+@pytest.mark.parametrize(("old", "new", "concerned"), [
+    ('faht(leaf_prediction="nba")', "faht()", FAHT), ('label="FAHT"', 'label="Fair HT"', set()),
+    ('marker=">", color="#E69F00"', 'marker="*"', set()), ("nanoseconds=16_000", "nanoseconds=1", set()),
+    ('"""FAHT', '# A comment.\n"""FAHT', set())])
+def test_how_a_method_learns_concerns_its_family_and_how_it_is_drawn_nobody(copied, old, new, concerned):
+    assert changed(copied, "reproduce/methods/faht.py", old, new) == concerned
 
 
-def test_a_method_in_a_module_of_its_own_is_covered(copied):
-    (copied / "reproduce" / "own.py").write_text("def tree(seed): ...\n")
-    text = (copied / "reproduce" / "harness" / "methods.py").read_text(encoding="utf-8")
-    text = text.replace("\n\n@dataclass", "from own import tree\n\n\n@dataclass", 1)
-    text = text.replace("hoeffding_tree(), nanoseconds", "tree(seed), nanoseconds")
-    (copied / "reproduce" / "harness" / "methods.py").write_text(text, encoding="utf-8")
-    assert changed(copied, "reproduce/own.py") == {"ht"}
+def test_the_weights_that_a_method_is_registered_with_are_settings_and_so_no_code(copied):
+    assert changed(copied, "reproduce/methods/fermi.py", "0.3, 1.0, 3.0, 10.0, 30.0", "0.3, 1.0") == set()
+
+
+def test_an_extension_with_all_it_imports_concerns_its_own_methods_rules_and_datasets(copied, monkeypatch):
+    folder = copied / "reproduce" / "extensions"
+    (folder / "own.py").write_text("from extensions.trees import grow\nfrom .roots import dig\nimport shared\n")
+    (folder / "trees.py").write_text("def grow(): ...\n")
+    (folder / "roots.py").write_text("from . import soil\n")
+    (folder / "soil.py").write_text("")
+    (copied / "reproduce" / "shared.py").write_text("")
+    own = dataclasses.replace(registry.method("ht"), name="own", module="extensions.own")
+    monkeypatch.setitem(registry.methods(), "own", own)
+    for file in ("extensions/own", "extensions/trees", "extensions/roots", "extensions/soil", "shared"):
+        assert changed(copied, f"reproduce/{file}.py") == {"own"}, file
+    monkeypatch.setitem(registry.rules(), "steep", registry.Rule({}, "extensions.soil"))
+    code = [fingerprints.of_code("ht", "adult", rule, root=copied) for rule in ("paper", "released", "steep")]
+    assert code[0] == code[1] != code[2]
+
+
+def test_the_module_and_the_rows_of_a_dataset_of_one_s_own_are_covered(copied, monkeypatch):
+    (copied / "reproduce" / "extensions" / "own.py").write_text("def load(): ...\n")
+    stream = ar.datasets.load("synthetic", num_rows=50)
+
+    def loader():
+        return stream
+
+    loader.__module__ = "extensions.own"
+    monkeypatch.setitem(ar.datasets.LOADERS, "own", functools.partial(loader))
+    before = fingerprints.of_code("ht", "own", root=copied)
+    (copied / "reproduce" / "extensions" / "own.py").write_text("def load(): return 1\n")
+    fingerprints.of_code.cache_clear()
+    assert fingerprints.of_code("ht", "own", root=copied) != before
+    assert fingerprints.of_data("own") == fingerprints.of_stream(stream) and fingerprints.of_data("adult") == ""
+
+
+def test_what_is_registered_without_a_file_has_no_key(monkeypatch):
+    monkeypatch.setitem(registry.methods(), "own", dataclasses.replace(registry.method("ht"), module="a_cell"))
+    with pytest.raises(ArgumentError, match=r"a_cell has no file.*register .* in a file of reproduce/extensions/"):
+        fingerprints.of_code("own", "adult")
 
 
 def test_the_module_of_an_experiment_s_own_class_is_covered(copied):
     (copied / "reproduce" / "study.py").write_text("from harness.experiments import Experiment\n")
-    before = fingerprints.of_code("aranyani", "adult", "study", copied)
+    before = fingerprints.of_code("aranyani", "adult", module="study", root=copied)
     (copied / "reproduce" / "study.py").write_text("from harness.experiments import Experiment  # and more\n")
     fingerprints.of_code.cache_clear()
-    assert fingerprints.of_code("aranyani", "adult", "study", copied) != before
+    assert fingerprints.of_code("aranyani", "adult", module="study", root=copied) != before
 
 
 def test_another_setting_is_another_experiment_and_an_unknown_one_is_refused():
@@ -125,7 +171,7 @@ def test_settings_that_have_an_effect_are_taken_and_a_scale_s_forest_where_there
     for method, setting in (("mlp", {"height": 5}), ("mlp", {"rule": "l2"}), ("fermi_forest", {"num_trees": 5}),
                             ("reservoir", {"height": 5}), ("ht", {"rule": "none"}), ("leaf", {"rule": "paper"})):
         experiments.Experiment(**(ADULT | {"method": method} | setting))
-    forests = {method: scales.TINY.experiment("adult", (0.0,), method=method) for method in methods.METHODS}
+    forests = {method: scales.TINY.experiment("adult", (0.0,), method=method) for method in registry.methods()}
     assert {name: (each.num_trees, each.height) for name, each in forests.items() if name in (
         "aranyani", "mlp", "fermi_linear", "ht")} == {
             "aranyani": (1, 2), "mlp": (3, 2), "fermi_linear": (3, 4), "ht": (3, 4)}

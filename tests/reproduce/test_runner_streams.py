@@ -8,7 +8,7 @@ import pytest
 import aranyani_tf as ar
 from aranyani_tf.errors import ArgumentError
 from harness import experiment_streams as streams
-from harness import experiments, group_study, scales
+from harness import experiments, group_study, registry, scales
 
 
 def test_thinning_leaves_the_wanted_share_of_the_smallest_group_and_all_other_rows_in_their_order():
@@ -50,10 +50,9 @@ def test_the_model_has_as_many_groups_as_the_stream(monkeypatch):
     assert records["demographic_parity"].notna().all()
 
 
-@pytest.mark.parametrize("method", [name for name in experiments.METHODS if not name.startswith("reservoir")])
+@pytest.mark.parametrize("method", [name for name in registry.methods() if not name.startswith("reservoir")])
 def test_every_method_runs_with_a_forest_of_another_size_if_it_has_one(method):
-    rule = "none" if experiments.METHODS[method].learner else "released"
-    experiment = scales.TINY.experiment("synthetic", (0.0,), method=method, rule=rule)
+    experiment = scales.TINY.experiment("synthetic", (0.0,), method=method, rule=registry.method(method).rule)
     records = replace(experiment, rows=200).run()
     assert records["accuracy"].between(0, 1).all()
 

@@ -17,7 +17,7 @@ from wandb.integration.keras import WandbMetricsLogger
 import aranyani_tf as ar
 import sweep
 import wandb_files
-from harness import experiments, plots, tracking
+from harness import experiments, tracking
 
 ROOT = Path(__file__).parents[2]
 SMALL = {"dataset": "synthetic", "rows": 3000, "num_trees": 1, "height": 1}
@@ -163,11 +163,6 @@ def test_the_process_that_logs_has_the_standard_library_s_statistics_not_ours(mo
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with pytest.warns(UserWarning, match=f"ImportError: {re.escape(statistics.__file__)}"):
         assert not tracking.log_safely("figure2", pd.DataFrame({"dataset": ["adult"], "method": ["ht"]}))
-
-
-def test_every_setting_is_known_to_the_records_the_pictures_and_the_log():
-    assert {"preprocessing", *experiments.FURTHER_COLUMNS} == set(tracking.FURTHER)
-    assert {*tracking.SETTINGS, *tracking.FURTHER, "fairness_weight"} == set(plots.SETTINGS)
 
 
 def test_the_tail_of_a_failure_is_told_not_its_last_line_alone(monkeypatch, tmp_path):

@@ -1,0 +1,1 @@
+"""The methods of this repository, one file a family; `registry` reads them all."""
