@@ -9,7 +9,7 @@ These are protocols: a class has them by having the methods, and need not name t
 label, feature, input and slot, see `forest.packing` for the last two; a *cell* is what a mean is conditioned on.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,6 +17,7 @@ import tensorflow as tf
 
 Tensor = tf.Tensor
 Memory = Any  # `fairness.statistics.Memory`, a named tuple of tensors
+Quantities = Callable[[Tensor, Tensor], list[Tensor]]  # (outputs, losses) → what is differentiated, each (batch,)
 
 
 class StreamLearner(Protocol):
@@ -88,7 +89,7 @@ class Learner(Protocol):
         ...
 
     def trace(self, weights: Sequence[Tensor], state: Sequence[Tensor], inputs: Tensor, labels: Tensor,
-              quantities: Any) -> Trace:
+              quantities: Quantities) -> Trace:
         """`quantities` is the constraint's function of (outputs, losses)."""
         ...
 
@@ -126,8 +127,8 @@ class Constraint(Protocol):
         """The memory with a step's samples; membership is (batch, cell)."""
         ...
 
-    def fairness_gradients(self, memory: Memory, trace: Trace, membership: Tensor, fairness_weight: Tensor) -> list[
-            Tensor]:
+    def fairness_gradients(self, memory: Memory, trace: Trace, membership: Tensor,
+                           fairness_weight: Tensor) -> list[Tensor]:
         """For the learner's first variables, or for all; the memory is that after the step's samples."""
         ...
 

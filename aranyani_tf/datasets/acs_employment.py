@@ -1,5 +1,7 @@
 """ACS Employment, Massachusetts: is a person at work?"""
 
+from typing import Any
+
 import pandas as pd
 
 from aranyani_tf.arguments import require_choice
@@ -25,7 +27,8 @@ GROUPS = {
 NOT_FEATURES = ("id", "year", "prediction", "predicted_probability")
 
 
-def acs_employment(groups="race", preprocessing="one_hot", drop_group=False, order=None):
+def acs_employment(groups: str = "race", preprocessing: str = "one_hot", drop_group: bool = False,
+                   order: Any = None) -> Stream:
     """Answers of people in Massachusetts to the American Community Survey, 2015 to 2018, by year.
 
     Nine groups by race, four of them with some hundred rows or less: what a method does to small groups

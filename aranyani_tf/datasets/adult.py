@@ -1,5 +1,7 @@
 """Adult (UCI): does a person earn more than 50,000 dollars a year?"""
 
+from typing import Any
+
 import pandas as pd
 
 from aranyani_tf.datasets.shipped import in_order, shipped
@@ -10,7 +12,7 @@ COLUMNS = ("age", "workclass", "fnlwgt", "education", "education-num", "marital-
            "native-country", "income")
 
 
-def adult(preprocessing="released", drop_group=False, order=None):
+def adult(preprocessing: str = "released", drop_group: bool = False, order: Any = None) -> Stream:
     """UCI Adult, the training file in its own order: what the paper streams.
 
     Source: Becker and Kohavi, "Adult", UCI Machine Learning Repository, 1996; licence CC BY 4.0.

@@ -1,5 +1,7 @@
 """Bank marketing (UCI): will a client who is called by a bank take out a term deposit?"""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -14,7 +16,8 @@ MEMBER = ("aif360/data/raw/bank/bank-additional-full.csv",
 GROUPS = ("age", "marital")
 
 
-def bank(groups="age", preprocessing="one_hot", drop_group=False, order=None):
+def bank(groups: str = "age", preprocessing: str = "one_hot", drop_group: bool = False,
+         order: Any = None) -> Stream:
     """Calls of a Portuguese bank in the order of their dates, May 2008 to November 2010.
 
     The label's rate rises along the file, from 3 % in its first quarter over 6 and 10 to 26 % in its last:

@@ -1,6 +1,7 @@
 """COMPAS (ProPublica): will a defendant be charged again?"""
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ FEATURES = ("juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count"
 COLUMNS = (*FEATURES, "decile_score", "score_text", "two_year_recid", "is_recid")
 
 
-def compas(preprocessing="released", drop_group=False, order=None):
+def compas(preprocessing: str = "released", drop_group: bool = False, order: Any = None) -> Stream:
     """ProPublica's two-year recidivism data, in the order in which the paper's authors stream it.
 
     Source: Larson, Mattu, Kirchner and Angwin, "How We Analyzed the COMPAS Recidivism Algorithm",
@@ -41,7 +42,7 @@ def compas(preprocessing="released", drop_group=False, order=None):
                                  scale=preprocessing != "released", name="compas")
 
 
-def released_order(num_rows):
+def released_order(num_rows: int) -> np.ndarray:
     """Training rows, then test rows, of `train_test_split(test_size=0.3, random_state=42)`."""
     permutation = np.random.RandomState(42).permutation(num_rows)  # as scikit-learn does
     num_test = math.ceil(0.3 * num_rows)

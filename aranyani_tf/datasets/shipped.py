@@ -1,6 +1,9 @@
 """The data files that come with the package: where they lie, and whether they are what they should be."""
 
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
 
 from aranyani_tf.files import sha256
 
@@ -17,7 +20,7 @@ SHA256 = {
 }
 
 
-def shipped(name):
+def shipped(name: str) -> Path:
     """The path of a shipped file, after its hash was checked."""
     paths = [folder / name for folder in FOLDERS if (folder / name).is_file()]
     repair = f"Restore it with `git checkout data/{name}` in a checkout, or install the package again"
@@ -30,6 +33,6 @@ def shipped(name):
     return paths[0]
 
 
-def in_order(frame, order):
+def in_order(frame: pd.DataFrame, order: Any) -> pd.DataFrame:
     """The frame's rows by number, in this order; all of them if `order` is None."""
     return frame if order is None else frame.iloc[order]

@@ -39,7 +39,7 @@ class StreamRecord:
     """
 
     def __init__(self, num_rows: int, *, num_models: int = 1, num_labels: int = 2, num_groups: int = 2,
-                 positive_label: int = 1, checkpoints: Sequence[int] | None = None):
+                 positive_label: int = 1, checkpoints: Sequence[int] | None = None) -> None:
         for checkpoint in checkpoints or ():
             require_whole("a checkpoint", checkpoint, 1, num_rows)
         self.checkpoints = sorted({*(checkpoints or log_spaced(num_rows)), num_rows})

@@ -36,7 +36,7 @@ class RunningMeans:
 
     needs_forest = True  # False: a predictor will do
 
-    def __init__(self, learner: Learner, objective: Objective, num_features: int):
+    def __init__(self, learner: Learner, objective: Objective, num_features: int) -> None:
         self.learner, self.objective, self.num_features = learner, objective, num_features
         if objective.notion.compares_loss and self.needs_forest:
             raise ArgumentError(f"{type(objective.notion).__name__} compares losses, which a node or a leaf does not "

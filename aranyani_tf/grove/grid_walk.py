@@ -13,7 +13,7 @@ import tensorflow as tf
 from aranyani_tf.grove.replica_adam import Adam, Replicas
 from aranyani_tf.interfaces import Learner
 from aranyani_tf.learning.chunk_walk import Rows, walk
-from aranyani_tf.learning.step import Step
+from aranyani_tf.learning.step import Outcome, Step
 from aranyani_tf.learning.target_scale import in_unit, scaled_along, unit_of
 from aranyani_tf.streams.feed import pad
 
@@ -34,7 +34,7 @@ def walk_replicas(step: Step, optimizer: Adam, replicas: Replicas, fairness_weig
     axis = fairness_weights.shape  # (replica,), or () for one without that axis
     own_order = rows[1].shape.rank == 2
 
-    def advance(replicas, samples):
+    def advance(replicas: Replicas, samples: Rows) -> tuple[Replicas, Outcome]:
         each = (replicas.weights, replicas.state, replicas.memory, fairness_weights)
         if not axis.rank:
             outcome = step(*each, *samples)
@@ -77,10 +77,11 @@ class GridWalk:
         scale_target: scales a regression target along the stream, as a single model does.
     """
 
-    def __init__(self, step: Step, optimizer: Adam, samples_per_step: int, scale_target: bool = False):
+    def __init__(self, step: Step, optimizer: Adam, samples_per_step: int, scale_target: bool = False) -> None:
         self.samples_per_step, self.scale_target = samples_per_step, scale_target
 
-        def walk_all(replicas, fairness_weights, features, labels, groups, num_rows):
+        def walk_all(replicas: Replicas, fairness_weights: tf.Tensor, features: tf.Tensor, labels: tf.Tensor,
+                     groups: tf.Tensor, num_rows: tf.Tensor) -> tuple[Replicas, tf.Tensor, tf.Tensor]:
             chosen = walk_alone if fairness_weights.shape[0] == 1 else walk_replicas
             return chosen(step, optimizer, replicas, fairness_weights, (features, labels, groups), num_rows,
                           samples_per_step)

@@ -50,7 +50,8 @@ class Grove:
     """
 
     def __init__(self, model_settings: dict[str, Any] | None = None, *, fairness_weights: Iterable[float],
-                 seeds: Iterable[int], learning_rate: float = 2e-3, model_class: type[Aranyani] = Aranyani):
+                 seeds: Iterable[int], learning_rate: float = 2e-3,
+                 model_class: type[Aranyani] = Aranyani) -> None:
         self.model_class, self.settings = model_class, dict(model_settings or {})
         for name in {"fairness_weight", "seed"} & set(self.settings):
             raise ArgumentError(f"{name} is a side of the grid: pass {name}s=[…], not a model setting")
@@ -68,7 +69,7 @@ class Grove:
         self.trained, self.diverged, self.moments = {}, [], {}  # member → its slice of the replicas, its target's scale
         self.gradient_norms = None
 
-    def single(self, seed: int, **settings) -> Aranyani:
+    def single(self, seed: int, **settings: Any) -> Aranyani:
         """The single model of a seed, built but not trained."""
         made = {name: copy_of(part, self.num_features) if isinstance(part, keras.layers.Layer) else part(seed)
                 for name, part in self.settings.items() if name in ("predictor", "encoder") and part is not None}

@@ -43,7 +43,7 @@ class Adam(NamedTuple):
         always = tf.get_static_value(update)
         always = always is not None and bool(always.all())
 
-        def keep(new, old):
+        def keep(new: tf.Tensor, old: tf.Tensor) -> tf.Tensor:
             return new if always else tf.where(along(update, new), new, old)
 
         weights, momentums, velocities = [], [], []

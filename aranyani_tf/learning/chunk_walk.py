@@ -9,7 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from aranyani_tf.fairness.statistics import CellStatistics
+from aranyani_tf.fairness.statistics import CellStatistics, Memory
 from aranyani_tf.labels import missing_label
 from aranyani_tf.learning.step import Outcome, Step
 
@@ -35,7 +35,8 @@ def walk(step: Step, advance: Callable[[Any, Rows], tuple[Any, Outcome]], carrie
         (step.learner.prepare(features), 0), (labels, missing_label(labels)), (groups, -1)))
     num_steps, size = (num_rows + samples_per_step - 1) // samples_per_step, tf.shape(samples[1])[0]
 
-    def body(index, carried, outputs, norms):
+    def body(index: tf.Tensor, carried: Any, outputs: tf.TensorArray,
+             norms: tf.TensorArray) -> tuple[tf.Tensor, Any, tf.TensorArray, tf.TensorArray]:
         carried, outcome = advance(carried, tuple(tf.gather(array, index) for array in samples))
         return index + 1, carried, outputs.write(index, outcome.outputs), norms.write(index, outcome.norms)
 
@@ -56,7 +57,7 @@ def walk_model(step: Step, statistics: CellStatistics, optimizer: Any, fairness_
     """
     learner = step.learner
 
-    def advance(memory, samples):
+    def advance(memory: Memory, samples: Rows) -> tuple[Memory, Outcome]:
         outcome = step([variable.value for variable in learner.variables],
                        [variable.value for variable in learner.state], memory, fairness_weight, *samples)
         move(optimizer, learner.variables, outcome.gradients, outcome.update)

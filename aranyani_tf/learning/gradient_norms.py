@@ -14,7 +14,8 @@ class GradientRecord:
     `keep` takes them out when the chunk is done. Chunks of every size have a buffer of their own.
     """
 
-    def __init__(self, weight_names: Sequence[str] = (), dtype: str = "float32", samples_per_step: int = 1):
+    def __init__(self, weight_names: Sequence[str] = (), dtype: str = "float32",
+                 samples_per_step: int = 1) -> None:
         self.names, self.dtype, self.samples_per_step = norm_names(weight_names), dtype, samples_per_step
         self.rows: list[np.ndarray] = []  # norms
         self.steps: list[np.ndarray] = []  # how many samples were seen after each step

@@ -33,7 +33,8 @@ class OnlineModel(ChunkModel):
         others: those of `ChunkModel`.
     """
 
-    def __init__(self, *, samples_per_step: int, on_bad_rows: str, gives_probabilities: bool, **kwargs):
+    def __init__(self, *, samples_per_step: int, on_bad_rows: str, gives_probabilities: bool,
+                 **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.samples_per_step, self.on_bad_rows = samples_per_step, on_bad_rows
         self.checked_probabilities = gives_probabilities
@@ -41,7 +42,7 @@ class OnlineModel(ChunkModel):
 
     @in_turn
     def fit(self, x: Any = None, y: Any = None, batch_size: int | None = None, *, on_bad_rows: str | None = None,
-            callbacks: Any = None, **kwargs) -> keras.callbacks.History:
+            callbacks: Any = None, **kwargs: Any) -> keras.callbacks.History:
         """Learns from a stream, in order, and returns Keras's history.
 
         Args:
@@ -89,8 +90,8 @@ class OnlineModel(ChunkModel):
         self.all_known = False
 
     @in_turn
-    def evaluate(self, x: Any = None, y: Any = None, batch_size: int | None = None, *, on_bad_rows: str | None = None,
-                 **kwargs) -> Any:
+    def evaluate(self, x: Any = None, y: Any = None, batch_size: int | None = None, *,
+                 on_bad_rows: str | None = None, **kwargs: Any) -> Any:
         """The metrics on rows that are not learned from; x and y as in `fit`. `so_far` is not touched."""
         feed = self.feed(Chunks.of(x, y, size=batch_size), on_bad_rows)
         self.make_sure_it_is_compiled()

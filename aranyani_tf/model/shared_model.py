@@ -22,7 +22,7 @@ from aranyani_tf.files import whole_path
 def in_turn(method: Callable) -> Callable:
     """Lets one thread at a time into the methods that are marked so."""
     @functools.wraps(method)
-    def wait_then_run(self, *arguments, **kwargs):
+    def wait_then_run(self, *arguments: Any, **kwargs: Any) -> Any:
         with self.turn:
             self.require_one_moment()
             return method(self, *arguments, **kwargs)
@@ -32,7 +32,7 @@ def in_turn(method: Callable) -> Callable:
 class SharedModel(keras.Model):
     """Base class of `ChunkModel`. A subclass has `sealed`, `further_state` and `take_further_state`."""
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.turn, self.state = threading.RLock(), threading.RLock()
         self.seal: dict | None = None  # what the file said that was loaded, until it was compared with what came out
@@ -53,7 +53,7 @@ class SharedModel(keras.Model):
         """What `further_state` gave; a file of an earlier version may have none of it."""
         raise NotImplementedError
 
-    def __call__(self, *arguments, **kwargs):
+    def __call__(self, *arguments: Any, **kwargs: Any) -> Any:
         if self.built:
             return super().__call__(*arguments, **kwargs)
         with self.state:  # threads whose first calls come together must not all build
@@ -68,10 +68,11 @@ class SharedModel(keras.Model):
             if not self.compiled:
                 self.compile()
 
-    def build_from_config(self, config):
+    def build_from_config(self, config: dict[str, Any]) -> None:
         self.build_for(config["input_shape"][-1])
 
-    def save(self, filepath: str | Path, overwrite: bool = True, zipped: bool | None = None, **kwargs) -> None:
+    def save(self, filepath: str | Path, overwrite: bool = True, zipped: bool | None = None,
+             **kwargs: Any) -> None:
         """As Keras's, between two chunks of whoever learns, and whole: a kill leaves the file that was there."""
         self.require_one_moment()
         save = super().save
@@ -82,7 +83,7 @@ class SharedModel(keras.Model):
             with whole_path(filepath) as part:
                 save(part, zipped=zipped, **kwargs)
 
-    def save_weights(self, filepath: str | Path, overwrite: bool = True, **kwargs) -> None:
+    def save_weights(self, filepath: str | Path, overwrite: bool = True, **kwargs: Any) -> None:
         """As Keras's, in the same way as `save`."""
         self.require_one_moment()
         save = super().save_weights
@@ -92,7 +93,7 @@ class SharedModel(keras.Model):
             with whole_path(filepath) as part:
                 save(part)
 
-    def load_weights(self, filepath: str | Path, **kwargs) -> None:
+    def load_weights(self, filepath: str | Path, **kwargs: Any) -> None:
         with self.state:
             super().load_weights(filepath, **kwargs)
             self.require_one_moment()
@@ -102,18 +103,18 @@ class SharedModel(keras.Model):
             self.seal = None
             super().set_weights(weights)
 
-    def export(self, *arguments, **kwargs):
+    def export(self, *arguments: Any, **kwargs: Any) -> Any:
         with self.state:
             self.require_one_moment()
             return super().export(*arguments, **kwargs)
 
-    def save_own_variables(self, store):
+    def save_own_variables(self, store: Any) -> None:
         super().save_own_variables(store)
         if self.built:
             for name, value in (self.further_state() | prefixed("seal_", self.sealed())).items():
                 store[name] = np.asarray(value)
 
-    def load_own_variables(self, store):
+    def load_own_variables(self, store: Any) -> None:
         names = list(store.keys())
         super().load_own_variables({name: store[name] for name in names if name.isdigit()})
         values = {name: np.asarray(store[name]) for name in names if not name.isdigit()}

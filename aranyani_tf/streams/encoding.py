@@ -17,11 +17,15 @@ has codes for new categories.
 """
 
 from collections import Counter
+from collections.abc import Collection, Sequence
 
 import numpy as np
+import pandas as pd
 
 from aranyani_tf.arguments import require_choice, require_whole
 from aranyani_tf.errors import ArgumentError, TableError
+
+Unknown = dict[str, list]  # column → [how many cells have a new category, the first of these]
 
 WAYS = ("released", "standardized", "one_hot", "online")
 
@@ -29,12 +33,12 @@ WAYS = ("released", "standardized", "one_hot", "online")
 class RunningMoments:
     """Count, mean and sum of squared deviations of columns, over all rows shown so far; NaN counts as not shown."""
 
-    def __init__(self, num_columns):
+    def __init__(self, num_columns: int) -> None:
         self.count = np.zeros(num_columns, int)
         self.mean = np.zeros(num_columns)
         self.squares = np.zeros(num_columns)
 
-    def update(self, values):
+    def update(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Takes in `values` (row, column); gives the mean and the deviation (ddof 0) after each row.
 
         With m the mean and M the squares of the n rows before, and s_i = Σ_{j≤i} (x_j − m):
@@ -69,7 +73,8 @@ class TableEncoder:
         unknown: "ignore", or "raise" to refuse a category that was not there before.
     """
 
-    def __init__(self, preprocessing, *, columns, categories, scale=True, max_categories=1000, unknown="ignore"):
+    def __init__(self, preprocessing: str, *, columns: Sequence[str], categories: Collection[str],
+                 scale: bool = True, max_categories: int = 1000, unknown: str = "ignore") -> None:
         require_choice("preprocessing", preprocessing, WAYS)
         require_choice("unknown", unknown, ("ignore", "raise"))
         require_whole("max_categories", max_categories, 2)
@@ -86,21 +91,21 @@ class TableEncoder:
         self.center = self.spread = None  # (column,), of the whole stream
 
     @property
-    def online(self):
+    def online(self) -> bool:
         return self.preprocessing == "online"
 
-    def num_codes(self, name):
+    def num_codes(self, name: str) -> int:
         return len(self.codes[name]) + (name in self.with_other)
 
     @property
-    def feature_names(self):
+    def feature_names(self) -> tuple[str, ...]:
         if self.preprocessing != "one_hot":
             return tuple(self.columns)
         return tuple(feature for name in self.columns for feature in (
             [f"{name}={value}" for value in [*self.codes[name], "(other)"][: self.num_codes(name)]]
             if name in self.codes else [name]))
 
-    def observe(self, piece):
+    def observe(self, piece: pd.DataFrame) -> None:
         """Takes note of the numbers and categories of one piece; `online` forgets them again in `settle`."""
         if self.numbers and not self.online:
             self.moments.update(self.values(piece, self.numbers))
@@ -111,7 +116,7 @@ class TableEncoder:
                                  "nearly every row, as names and numbers of cases are; leave it out with "
                                  f"exclude=[{name!r}], or raise max_categories")
 
-    def settle(self):
+    def settle(self) -> None:
         """Once all pieces are observed: the codes of the categories, and every column's scale."""
         counts, self.counts = self.counts, {}
         if self.online:
@@ -131,7 +136,7 @@ class TableEncoder:
         self.center, squares, num_rows = np.array([moments[name] for name in self.columns]).T
         self.spread = np.sqrt(squares / np.maximum(num_rows - 1, 1))
 
-    def encode(self, piece, unknown=None):
+    def encode(self, piece: pd.DataFrame, unknown: Unknown | None = None) -> np.ndarray:
         """Features (row, feature) of one piece of the table. A dict `unknown` is told of categories that have no
         feature or code: column → [how many cells, the first value]."""
         if self.online:
@@ -147,11 +152,11 @@ class TableEncoder:
         return np.concatenate(blocks, axis=1)
 
     @staticmethod
-    def one_hot(codes, num_codes):
+    def one_hot(codes: np.ndarray, num_codes: int) -> np.ndarray:
         rows = np.eye(num_codes + 1, num_codes, dtype="float32")  # the last one is all zeros
         return rows[np.where(np.isnan(codes), num_codes, codes).astype(int)]
 
-    def meet(self, piece):
+    def meet(self, piece: pd.DataFrame) -> None:
         """Gives categories that were not seen before the next codes, and once these are used up the last one."""
         for name, codes in self.codes.items():
             for value in piece[name].dropna().unique():
@@ -160,12 +165,12 @@ class TableEncoder:
                 elif value not in codes:
                     self.with_other.add(name)
 
-    def values(self, piece, names, unknown=None):
+    def values(self, piece: pd.DataFrame, names: Sequence[str], unknown: Unknown | None = None) -> np.ndarray:
         """float64 (row, name): numbers as they are, categories as their codes; NaN for what has none."""
         return np.stack([self.codes_of(piece[name], unknown) if name in self.codes else piece[name].to_numpy("float64")
                          for name in names], axis=1).astype("float64")
 
-    def codes_of(self, column, unknown=None):
+    def codes_of(self, column: pd.Series, unknown: Unknown | None = None) -> np.ndarray:
         name = column.name
         known = self.codes[name]
         codes = np.array([known.get(value, np.nan) for value in column.to_numpy(object)])  # quick for one row, too

@@ -25,7 +25,7 @@ class Feed:
     chunk by chunk, each before the model sees it.
     """
 
-    def __init__(self, chunks: Chunks, rules: RowRules, *, size: int):
+    def __init__(self, chunks: Chunks, rules: RowRules, *, size: int) -> None:
         self.chunks, self.rules, self.size = chunks, rules, size
         self.error, self.num_given = None, 0
         self.num_rows = None
@@ -94,7 +94,7 @@ class Feed:
                       "group": tf.TensorSpec((self.size,), "int32")},
                      tf.TensorSpec((self.size,), label_type))
 
-        def generate():
+        def generate() -> Iterator[tuple[dict[str, np.ndarray], np.ndarray]]:
             try:
                 self.num_given = 0
                 for features, labels, groups in self.padded():
