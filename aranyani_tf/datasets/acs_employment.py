@@ -44,7 +44,7 @@ def acs_employment(groups: str = "race", preprocessing: str = "one_hot", drop_gr
     Label: employed, 0 or 1 (50.1 %). Group: "race", nine, in the order of their names, the largest
     White (81.6 %), the smallest Alaska Native (6 rows); "sex", female (0, 51.9 %) or male (1);
     "disability", disabled (0, 13.5 %, of whom 19 % are employed, of the others 55 %) or not (1).
-    Preprocessing: one of `aranyani_tf.streams.encoding.WAYS`. Age is a number, the other columns are codes of
+    Preprocessing: one of the ways of `aranyani_tf.streams.encoding`. Age is a number, the other columns are codes of
     categories, and treated so.
 
     Args:

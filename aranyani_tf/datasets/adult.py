@@ -18,7 +18,7 @@ def adult(preprocessing: str = "released", drop_group: bool = False, order: Any 
     Source: Becker and Kohavi, "Adult", UCI Machine Learning Repository, 1996; licence CC BY 4.0.
     Size: 32,561 rows, 14 features (108 with one-hot categories).
     Label: income, "<=50K" (0) or ">50K" (1, 24.1 %). Group: gender, "Female" (0) or "Male" (1, 66.9 %).
-    Preprocessing: one of `aranyani_tf.streams.encoding.WAYS`. "?" is a category like any other, as in
+    Preprocessing: one of the ways of `aranyani_tf.streams.encoding`. "?" is a category like any other, as in
     the authors' released code, whose merging of the marital statuses has no effect and is not done.
 
     Args:

@@ -32,7 +32,7 @@ def bank(groups: str = "age", preprocessing: str = "one_hot", drop_group: bool =
     call is known only once it is over.
     Label: y, "no" (0) or "yes" (1, 11.3 %). Group: "age": 25 or older (0) or below 25 (1, 2.6 %, of whom
     24 % say yes); "marital": divorced, married, single, unknown (80 rows).
-    Preprocessing: one of `aranyani_tf.streams.encoding.WAYS`. "unknown" is a category like any other, and
+    Preprocessing: one of the ways of `aranyani_tf.streams.encoding`. "unknown" is a category like any other, and
     `pdays` has 999 for clients who were never called before, as in the file.
 
     Args:

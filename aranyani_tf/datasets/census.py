@@ -27,7 +27,7 @@ def census(preprocessing: str = "released", drop_group: bool = False, order: Any
     Size: 199,523 rows, 40 features. The file has 41; `instance_weight` tells how many people a row
     stands for and is left out, as UCI's notes ask and the authors' released code does.
     Label: income, "- 50000." (0) or "50000+." (1, 6.2 %). Group: sex, "Female" (0, 52.1 %) or "Male" (1).
-    Preprocessing: one of `aranyani_tf.streams.encoding.WAYS`. Five columns hold numbers that are names
+    Preprocessing: one of the ways of `aranyani_tf.streams.encoding`. Five columns hold numbers that are names
     of categories (industry, occupation, …): "one_hot" treats them so, the others as numbers, as the
     released code does.
 

@@ -20,7 +20,7 @@ from aranyani_tf.grove.replica_adam import Adam
 from aranyani_tf.learning.gradient_norms import step_ends
 from aranyani_tf.model.aranyani import Aranyani
 from aranyani_tf.streams.chunks import Chunks
-from aranyani_tf.streams.stream import shuffled_order
+from aranyani_tf.streams.orders import shuffled_order
 
 CACHE = 6 * 2**20  # bytes of replicas that learn at once: more fall out of a core's cache
 MOST = 64  # replicas at once

@@ -22,12 +22,10 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import pandas as pd
 
-from aranyani_tf.arguments import require_choice, require_whole
-from aranyani_tf.errors import ArgumentError, TableError
+from aranyani_tf.errors import TableError
+from aranyani_tf.streams.table_options import TableOptions
 
 Unknown = dict[str, list]  # column → [how many cells have a new category, the first of these]
-
-WAYS = ("released", "standardized", "one_hot", "online")
 
 
 class RunningMoments:
@@ -65,23 +63,14 @@ class TableEncoder:
     grows with the number of columns and categories, never with the number of rows.
 
     Args:
-        preprocessing: one of `WAYS`.
+        options: preprocessing, scale, max_categories and unknown are those that count here.
         columns: names, in the order of the table.
         categories: those of them that hold categories; the others hold numbers.
-        scale: False leaves numbers and codes as they are.
-        max_categories: at most so many for a column, "(other)" among them.
-        unknown: "ignore", or "raise" to refuse a category that was not there before.
     """
 
-    def __init__(self, preprocessing: str, *, columns: Sequence[str], categories: Collection[str],
-                 scale: bool = True, max_categories: int = 1000, unknown: str = "ignore") -> None:
-        require_choice("preprocessing", preprocessing, WAYS)
-        require_choice("unknown", unknown, ("ignore", "raise"))
-        require_whole("max_categories", max_categories, 2)
-        if unknown == "raise" and preprocessing == "online":
-            raise ArgumentError("preprocessing='online' has codes for new categories, so unknown='raise' cannot be")
-        self.preprocessing, self.scale = preprocessing, scale
-        self.max_categories, self.unknown = max_categories, unknown
+    def __init__(self, options: TableOptions, *, columns: Sequence[str], categories: Collection[str]) -> None:
+        self.preprocessing, self.scale = options.preprocessing, options.scale
+        self.max_categories, self.unknown = options.max_categories, options.unknown
         self.columns = list(columns)
         self.codes = {name: {} for name in self.columns if name in set(categories)}  # value → code
         self.with_other = set()  # columns that have one code more, for all other values

@@ -51,8 +51,7 @@ class TableForm:
         if self.labels is None and self.kinds[label] == CATEGORIES:
             raise TableError(f"label column {label!r} must hold numbers for regression (num_labels=1)")
         categories = [name for name in columns if self.kinds[name] == CATEGORIES]
-        self.encoder = TableEncoder(options.preprocessing, columns=columns, categories=categories, scale=options.scale,
-                                    max_categories=options.max_categories, unknown=options.unknown)
+        self.encoder = TableEncoder(options, columns=columns, categories=categories)
 
     @property
     def coded(self) -> list[Codes]:

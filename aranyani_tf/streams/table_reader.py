@@ -16,7 +16,6 @@ from aranyani_tf.streams.column_kinds import CATEGORIES, NUMBERS, as_kind, kind_
 from aranyani_tf.streams.table_options import TableOptions
 
 Read = Callable[[Mapping[str, str]], Iterator[pd.DataFrame]]
-
 PIECE = 16_384  # rows
 # Types of pandas in which a number beside an empty cell stays what it is, and is not rounded to a float.
 WITH_GAPS = {getattr(pa, f"{kind}{bits}")(): getattr(pd, f"{name}{bits}Dtype")()
