@@ -26,7 +26,7 @@ POSITIVE = 1
 
 def by_label(pairs: Pairs) -> dict[int, float]:
     """Sums over the groups: {(label, group): weight} → {label: weight}."""
-    sums = {}
+    sums: dict[int, float] = {}
     for (label, _), weight in pairs.items():
         sums[label] = sums.get(label, 0.0) + weight
     return sums
@@ -99,7 +99,7 @@ class FairNaiveBayesLeaf(FairLeaf, LeafNaiveBayesAdaptive):
     def learn_one(self, x: dict, y: tuple[int, int], *, w: float = 1.0, tree: Any = None) -> None:
         if self.is_active() and self.stats:
             votes = by_label(LeafMajorityClass.prediction(self, x)), by_label(self.naive_bayes(x))
-            majority, bayes = (max(vote, key=vote.get) == y[0] if vote else False for vote in votes)
+            majority, bayes = (max(vote, key=vote.__getitem__) == y[0] if vote else False for vote in votes)
             self._mc_correct_weight += w * majority
             self._nb_correct_weight += w * bayes
         super(LeafNaiveBayesAdaptive, self).learn_one(x, y, w=w, tree=tree)

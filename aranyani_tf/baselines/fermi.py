@@ -115,7 +115,8 @@ class Fermi(Aranyani):
 
     def __init__(self, *arguments: Any, dependence_rate: float = 0.001, radius: float = 10.0,
                  **settings: Any) -> None:
-        super().__init__(*arguments, **({"notion": EachGroup(), "constraint": "output"} | settings))
+        own: dict[str, Any] = {"notion": EachGroup(), "constraint": "output"}
+        super().__init__(*arguments, **(own | settings))
         if self.num_labels == 1:
             raise ArgumentError("FERMI needs labels; num_labels=1 is regression")
         if self.chance:

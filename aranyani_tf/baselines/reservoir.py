@@ -13,11 +13,11 @@ import tensorflow as tf
 
 from aranyani_tf.arguments import require_whole
 from aranyani_tf.errors import ArgumentError
+from aranyani_tf.fairness.forest_levels import ForestLearner, ForestTrace
 from aranyani_tf.fairness.objective import Objective
 from aranyani_tf.fairness.statistics import Memory
 from aranyani_tf.fairness.sums import sum_over_cells
 from aranyani_tf.forest.packing import with_constant
-from aranyani_tf.learning.forest_learner import ForestLearner, ForestTrace
 from aranyani_tf.model.aranyani import Aranyani
 
 BLOCK = 512  # stored samples that are looked at together

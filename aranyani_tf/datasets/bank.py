@@ -43,7 +43,7 @@ def bank(groups: str = "age", preprocessing: str = "one_hot", drop_group: bool =
     """
     require_choice("groups", groups, GROUPS)
     frame = in_order(pd.read_csv(package_member(*PACKAGE, *MEMBER), sep=";"), order)
-    options = {"label": "y", "preprocessing": preprocessing, "num_groups": None, "name": "bank"}
+    options: dict[str, Any] = {"label": "y", "preprocessing": preprocessing, "num_groups": None, "name": "bank"}
     if groups == "marital":
         return Stream.from_dataframe(frame, group="marital", exclude=["duration"], drop_group=drop_group, **options)
     # Age stays a number among the features; which side of 25 it lies on is for the group alone.

@@ -11,7 +11,7 @@ from aranyani_tf.embeddings.clip import MODEL as CLIP
 from aranyani_tf.embeddings.clip import ClipEncoder
 from aranyani_tf.embeddings.instructor import MODEL as INSTRUCTOR
 from aranyani_tf.embeddings.instructor import PROMPT, TextEncoder
-from aranyani_tf.embeddings.job import embed
+from aranyani_tf.embeddings.job import Encoder, embed
 from aranyani_tf.embeddings.sources import celeba_examples, civil_comments_examples
 
 DATASETS = ("celeba", "civil_comments")
@@ -56,6 +56,8 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     failed = False
     for dataset in options.datasets or DATASETS:
         folder = cache_folder(dataset) if options.output is None else f"{options.output}/{dataset}"
+        encoder: Encoder
+        num_rows: int | None
         try:
             if dataset == "celeba":
                 encoder = ClipEncoder(options.clip, options.clip_revision)

@@ -92,7 +92,8 @@ def read_folder(folder: Path) -> Arrays:
         if sha256(file) != hashes.get(name):
             raise DamagedFileError(f"{file} is damaged: its sha256 is not the one in manifest.json; remove the folder "
                                    "and make it again")
-    return tuple(read_array(folder / f"{name}.npy") for name in ARRAYS)
+    features, labels, groups = (read_array(folder / f"{name}.npy") for name in ARRAYS)
+    return features, labels, groups
 
 
 def read_npz(path: Path) -> Arrays:
@@ -101,7 +102,7 @@ def read_npz(path: Path) -> Arrays:
             missing = [name for name in ARRAYS if name not in archive]
             if missing:
                 raise ValueError(f"it has no array {', '.join(missing)}; it has {', '.join(archive.files)}")
-            return tuple(archive[name] for name in ARRAYS)
+            return archive["features"], archive["labels"], archive["groups"]
     except Exception as error:  # NumPy, zip and zlib: a damaged file shows itself in many ways
         raise DamagedFileError(f"{path} cannot be used as embeddings, a .npz file of features, labels and groups: "
                                f"{error}") from error

@@ -29,7 +29,7 @@ class Encoder(Protocol):
 
     facts: dict[str, Any]  # id, revision, prompt: what a manifest tells of it
 
-    def __call__(self, inputs: list) -> np.ndarray:
+    def __call__(self, inputs: list, /) -> np.ndarray:
         """A list of inputs → (input, feature)."""
         ...
 
@@ -68,7 +68,8 @@ def embed(examples: Examples, encoder: Encoder, folder: str | os.PathLike, *,
         source = iter(examples(rows))
         while shard := list(itertools.islice(source, shard_size)):
             inputs, labels, groups = zip(*shard, strict=True)
-            features, problems = [], {}
+            features: list[np.ndarray] = []
+            problems: dict[int, str] = {}
             for start in range(0, len(inputs), batch_size):
                 batch = list(inputs[start : start + batch_size])
                 found, bad = encoded(encoder, batch, rows + start)
@@ -125,16 +126,17 @@ def write_shard(shards: Path, index: int, start: int, labels: Sequence[int], gro
 
 def finished_shards(shards: Path) -> list[tuple[int, list[int]]]:
     """(number of rows that were read, rows left out) of whole shards; the first damaged or missing one ends it."""
-    finished = []
+    finished: list[tuple[int, list[int]]] = []
     for index in itertools.count():
         try:
             skipped, labels, groups, features = (read_array(shards / f"{name}-{index:05}.npy")
                                                  for name in ("skipped", "labels", "groups", "features"))
         except (ValueError, FileNotFoundError):
-            return finished
+            break
         if not len(labels) == len(groups) == len(features):
-            return finished
+            break
         finished.append((len(features) + len(skipped), skipped.tolist()))
+    return finished
 
 
 def begin(shards: Path, facts: dict[str, Any], folder: Path) -> None:

@@ -6,6 +6,7 @@ with the stream.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -49,7 +50,7 @@ class StreamRecord:
         self.ends = np.unique([*self.checkpoints, *self.windows[1:], self.half])
         self.ends = self.ends[self.ends > 0]  # where each segment ends
         self.num_models, self.num_seen = num_models, 0
-        self.examined = []  # metrics on other rows, one entry a checkpoint
+        self.examined: list[dict[str, np.ndarray]] = []  # metrics on other rows, one entry a checkpoint
         self.tables = {name: np.zeros((len(self.ends), num_models, *shape))
                        for name, shape in self.tally.shapes().items()}
 
@@ -69,7 +70,7 @@ class StreamRecord:
     @property
     def is_due(self) -> bool:
         """Whether a checkpoint was passed at which the models were not examined yet."""
-        return len(self.examined) < np.searchsorted(self.checkpoints, self.num_seen, side="right")
+        return bool(len(self.examined) < np.searchsorted(self.checkpoints, self.num_seen, side="right"))
 
     def examine(self, labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray) -> None:
         """What the models say now about rows that they do not learn from; the shapes are those of `add`."""
@@ -97,7 +98,7 @@ class StreamRecord:
             late = self.tally.measured(self.between(self.half, step)) if step > self.half else {}
             headline = [name for name in ("accuracy", "mean_squared_error", "demographic_parity") if name in found]
             complete = (self.windows[1:] <= step).sum()
-            columns = {"model": np.arange(self.num_models), "step": step}
+            columns: dict[str, Any] = {"model": np.arange(self.num_models), "step": step}
             columns |= {name: found.pop(name) for name in headline}
             columns |= {f"late_{name}": late.get(name, np.nan) for name in headline}
             windows = mean_of_known(gaps[:complete]) if complete else np.nan
@@ -109,12 +110,14 @@ class StreamRecord:
 
 def mean_of_known(gaps: Sequence[np.ndarray]) -> np.ndarray:
     """The mean over windows, of those in which the groups can be compared: (window, model) → (model,)."""
-    gaps = np.array(gaps)
-    known = ~np.isnan(gaps)
-    return np.where(known.any(axis=0), np.where(known, gaps, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1), np.nan)
+    every = np.array(gaps)
+    known = ~np.isnan(every)
+    means = np.where(known, every, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return np.where(known.any(axis=0), means, np.nan)
 
 
-def per_model(labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray) -> tuple[np.ndarray, ...]:
+def per_model(labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Labels and groups as (row, model), whether or not each model has an order of its own."""
-    return tuple(np.broadcast_to(column if column.ndim == 2 else column[:, None], outputs.shape[:2])
-                 for column in (labels, groups))
+    labels, groups = (np.broadcast_to(column if column.ndim == 2 else column[:, None], outputs.shape[:2])
+                      for column in (labels, groups))
+    return labels, groups

@@ -28,7 +28,7 @@ class OutputConstraint(RunningMeans):
         self.columns = [num_labels - 1] if single else list(range(num_labels))
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        shapes = {"output_mean": (len(self.columns),)}
+        shapes: dict[str, tuple[int, ...]] = {"output_mean": (len(self.columns),)}
         for name, weight in zip(self.learner.names, self.learner.natural(), strict=True):
             shapes[f"{name}_gradient_mean"] = (len(self.columns), *weight.shape)
         return shapes

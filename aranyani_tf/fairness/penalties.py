@@ -96,4 +96,5 @@ def get(penalty: str | Penalty | None) -> Penalty:
     if isinstance(penalty, str) and penalty == "l2":
         return L2()
     require_object("penalty", penalty, ("value", "gradient"), "'huber', 'l2'")
+    assert not isinstance(penalty, str)  # which has no gradient
     return penalty

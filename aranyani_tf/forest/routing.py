@@ -58,7 +58,7 @@ def leaf_probabilities_by_levels(decisions: tf.Tensor) -> tf.Tensor:
         reached.append(interleave(left, reached[-1] - left))
 
     def backward(value: tf.Tensor) -> tf.Tensor:  # (batch, tree, leaf)
-        gradients = []
+        gradients: list[tf.Tensor] = []
         for depth in reversed(range(height)):
             pairs = tf.reshape(value, (-1, *value.shape[1:-1], 2**depth, 2))
             difference = pairs[..., 0] - pairs[..., 1]

@@ -4,7 +4,7 @@ The step is the same pure function as a single model's (`learning.step`), mapped
 the same (`learning.chunk_walk`); only the optimizer is another, `replica_adam`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ def walk_replicas(step: Step, optimizer: Adam, replicas: Replicas, fairness_weig
             samples = tuple(tf.transpose(array, (1, 0, *range(2, array.shape.rank))) for array in samples)
             outcome = tf.vectorized_map(lambda one: step(*one[0], *one[1]), (each, samples))
         else:
-            outcome = tf.vectorized_map(lambda one: step(*one, *samples), each)
+            outcome = tf.vectorized_map(lambda one: step(*(*one, *samples)), each)
         replicas = optimizer.moved(replicas, outcome.gradients, outcome.update)
         return replicas._replace(state=outcome.state, memory=outcome.memory), outcome
 
@@ -65,7 +65,7 @@ def walk_alone(step: Step, optimizer: Adam, replicas: Replicas, fairness_weights
 def outputs_of(learner: Learner, weights: tuple, state: tuple, features: tf.Tensor) -> tf.Tensor:
     """Predictions of every replica for the same rows, and nothing learned: (replica, row, label)."""
     inputs = learner.prepare(features)
-    return tf.vectorized_map(lambda one: learner.predict(*one, inputs), (weights, state))
+    return tf.vectorized_map(lambda one: learner.predict(one[0], one[1], inputs), (weights, state))
 
 
 class GridWalk:
@@ -90,7 +90,7 @@ class GridWalk:
         self.compiled_outputs = tf.function(
             lambda *arguments: outputs_of(step.learner, *arguments), jit_compile=True, autograph=False)
 
-    def begin(self, models: Iterable[Any], fairness_weights: Sequence[float]) -> None:
+    def begin(self, models: Sequence[Any], fairness_weights: Sequence[float]) -> None:
         """Replicas with the weights, states and running means of built models, one each."""
         weights, state, memory = tf.nest.map_structure(lambda *parts: tf.stack(parts), *(
             (tuple(variable.value for variable in model.learner.variables),

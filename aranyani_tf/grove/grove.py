@@ -8,6 +8,7 @@ from typing import Any
 import keras
 import numpy as np
 import pandas as pd
+import tensorflow as tf
 from tqdm import tqdm
 
 from aranyani_tf.arguments import require_fairness_weight, require_number, require_whole
@@ -16,7 +17,7 @@ from aranyani_tf.evaluation.records import StreamRecord
 from aranyani_tf.evaluation.sentences import told_signs, told_small_groups
 from aranyani_tf.grove.grid_walk import GridWalk
 from aranyani_tf.grove.members import checked, copy_of, labelled, listed, norm_frames
-from aranyani_tf.grove.replica_adam import Adam
+from aranyani_tf.grove.replica_adam import Adam, Replicas
 from aranyani_tf.learning.gradient_norms import step_ends
 from aranyani_tf.model.aranyani import Aranyani
 from aranyani_tf.streams.chunks import Chunks
@@ -24,6 +25,7 @@ from aranyani_tf.streams.orders import shuffled_order
 
 CACHE = 6 * 2**20  # bytes of replicas that learn at once: more fall out of a core's cache
 MOST = 64  # replicas at once
+Member = tuple[float, int]  # λ, seed
 
 
 class Grove:
@@ -66,8 +68,10 @@ class Grove:
             raise ArgumentError("fairness_weights and seeds need at least one value each, and none twice; got "
                              f"{fairness_weights} and {seeds}")
         self.optimizer = Adam(learning_rate)
-        self.trained, self.diverged, self.moments = {}, [], {}  # member → its slice of the replicas, its target's scale
-        self.gradient_norms = None
+        self.trained: dict[Member, Replicas] = {}
+        self.moments: dict[Member, tf.Tensor] = {}  # the scale of its target
+        self.diverged: list[Member] = []
+        self.gradient_norms: pd.DataFrame | None = None
 
     def single(self, seed: int, **settings: Any) -> Aranyani:
         """The single model of a seed, built but not trained."""
@@ -125,7 +129,7 @@ class Grove:
                     record.add(*seen)
                     chunk_norms.append(norm)
                     if held_out is not None and record.is_due:
-                        record.examine(*held_out[1:], loop.outputs(held_out[0]))
+                        record.examine(held_out[1], held_out[2], loop.outputs(held_out[0]))
                     bar.update(len(seen[0]) * len(members))
                     if on_chunk:
                         on_chunk(len(seen[0]) * len(members))
@@ -146,12 +150,12 @@ class Grove:
         if template.num_labels > 1:
             counts = record.between(0, len(rows[0]))["counts"]  # (model, …)
             known = counts[np.isfinite(counts).all(axis=(1, 2, 3))]
-            told = [tell(each) for each in known[:1] for tell in (told_small_groups, told_signs)]
-            for sentence in filter(None, told):
+            sentences = [tell(each) for each in known[:1] for tell in (told_small_groups, told_signs)]
+            for sentence in filter(None, sentences):
                 warnings.warn(sentence, stacklevel=2)
         return pd.concat(records, ignore_index=True)
 
-    def groups(self, template: Aranyani) -> Iterator[tuple[list, list]]:
+    def groups(self, template: Aranyani) -> Iterator[tuple[list[Member], list[Member]]]:
         """Members that learn at once, and the same filled up to one size for one compilation."""
         state = sum(variable.value.numpy().nbytes for variable in template.learner.variables) * 3 + sum(
             weight.numpy().nbytes for weight in template.statistics.weights)

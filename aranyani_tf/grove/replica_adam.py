@@ -10,13 +10,15 @@ from typing import Any, NamedTuple
 import keras
 import tensorflow as tf
 
+from aranyani_tf.fairness.statistics import Memory
+
 
 class Replicas(NamedTuple):
     """Everything that changes while replicas learn; the first axis of each tensor is the replica."""
 
     weights: tuple  # of the learner's variables
     state: tuple  # the non-trainable state of a predictor or encoder
-    memory: tuple  # the running means
+    memory: Memory
     momentums: tuple
     velocities: tuple
     num_updates: tf.Tensor  # (replica,)

@@ -9,6 +9,7 @@ product with the features, ∂z/∂W = xᵀ, so the large arrays are touched onc
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -23,7 +24,7 @@ from aranyani_tf.learning.losses import losses
 class ForestLearner:
     """A forest, with or without an encoder in front of it."""
 
-    names = ("node_kernel", "node_bias", "leaf_logits")
+    names: Sequence[str] = ("node_kernel", "node_bias", "leaf_logits")
     num_packed = 2
 
     def __init__(self, forest: ObliqueForest, encoder: keras.layers.Layer | None = None) -> None:
@@ -40,8 +41,8 @@ class ForestLearner:
         """Which variables learn; as everywhere in Keras, freezing an encoder takes effect with `compile`."""
         if not self.forest.trainable:
             raise ArgumentError("the forest cannot be frozen, only an encoder can; to learn nothing, call predict")
-        self.variables = self.packed + (self.encoder.trainable_variables if self.encoder else [])
-        self.state = self.encoder.non_trainable_variables if self.encoder else []
+        self.variables: Sequence[Any] = self.packed + (self.encoder.trainable_variables if self.encoder else [])
+        self.state: Sequence[Any] = self.encoder.non_trainable_variables if self.encoder else []
 
     def natural(self) -> list[tf.Tensor]:
         return [weight.value for weight in self.forest.weights]
@@ -121,7 +122,7 @@ class ForestTrace:
                 *(packing.unpack_nodes(part, *learner.shape) for part in (self.slots, self.decisions)))
             self.outputs = forest.read_leaves(self.leaf_probabilities, self.leaf_logits)
             self.losses = losses(self.outputs, labels)
-            self.quantities = quantities(self.outputs, self.losses)
+            self.quantities: Sequence[tf.Tensor] = quantities(self.outputs, self.losses)
         self.slopes = self.tape.gradient(self.decisions, self.slots)  # (batch, slot): g′(z)
         # A forest says the same while it learns; an encoder may not.
         self.said = learner.predict(weights, state, given) if learner.encoder else self.outputs

@@ -1,6 +1,7 @@
 """Any Keras model in the forest's place, behind the interface of `ForestLearner`."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -27,9 +28,9 @@ class KerasLearner:
 
     def __init__(self, predictor: keras.layers.Layer) -> None:
         self.predictor = predictor
-        self.variables = predictor.trainable_variables
-        self.state = predictor.non_trainable_variables
-        self.names = tuple(variable.path.replace("/", "_") for variable in self.variables)
+        self.variables: Sequence[Any] = predictor.trainable_variables
+        self.state: Sequence[Any] = predictor.non_trainable_variables
+        self.names: Sequence[str] = tuple(variable.path.replace("/", "_") for variable in self.variables)
         self.num_packed = len(self.variables)
 
     def gather(self) -> None:
@@ -75,7 +76,7 @@ class KerasTrace:
             self.outputs, self.state = learner.predictor.stateless_call(
                 weights, state, inputs, training=True)
             self.losses = losses(self.outputs, labels)
-            self.quantities = quantities(self.outputs, self.losses)
+            self.quantities: Sequence[tf.Tensor] = quantities(self.outputs, self.losses)
             self.stacked = tf.stack(self.quantities, axis=1)  # (batch, quantity)
         # Where training makes no difference, XLA finds that it has computed this already.
         self.said = learner.predict(weights, state, inputs)

@@ -156,7 +156,7 @@ class Aranyani(FairModel):
         require_width(features.shape, self.num_features)
         if self.encoder is not None:
             features = self.encoder(features, training=training)
-        outputs = (self.forest(features) if self.predictor is None
+        outputs = (self.forest(features) if self.forest is not None
                    else self.predictor(features, training=training))
         return outputs if self.target_scale is None else self.target_scale(outputs)
 

@@ -30,7 +30,8 @@ class FairModel(OnlineModel):
                  record_gradients: bool, scale_target: bool, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.update_when, self.wait_for_all_groups = update_when, wait_for_all_groups
-        self.record_gradients, self.scale_target, self.target_scale = record_gradients, scale_target, None
+        self.record_gradients, self.scale_target = record_gradients, scale_target
+        self.target_scale: TargetScale | None = None
         # Not a Keras weight, so that copying weights between models does not copy λ.
         self._fairness_weight = tf.Variable(0.0, dtype=self.compute_dtype, trainable=False)
         self.fairness_weight = fairness_weight

@@ -38,7 +38,7 @@ class OnlineModel(ChunkModel):
         super().__init__(**kwargs)
         self.samples_per_step, self.on_bad_rows = samples_per_step, on_bad_rows
         self.checked_probabilities = gives_probabilities
-        self.chunk_size: int | None = None  # rows of the chunks that are learned at the moment
+        self.chunk_size = 0  # rows of the chunks that are learned at the moment
 
     @in_turn
     def fit(self, x: Any = None, y: Any = None, batch_size: int | None = None, *, on_bad_rows: str | None = None,
@@ -161,6 +161,7 @@ class OnlineModel(ChunkModel):
         if not chunks.num_rows:
             raise RowError("the stream is empty")
         rules = self.rules(chunks, on_bad_rows)
+        assert chunks.arrays is not None
         rows, bad, sentence = rules.checked(*chunks.arrays)
         if sentence:
             warnings.warn(f"skipped {bad.sum():,} of {len(bad):,} rows; the first: {sentence}", stacklevel=3)

@@ -40,7 +40,8 @@ class Progress:
         self.saved = {f"{part.name}_{index}": variable for part in (self.prequential, self.task_loss)
                       for index, variable in enumerate(part.variables)}
         self.is_classifier, self.knows_label_0 = num_labels > 1, False
-        self.next_look, self.told = 10 * FEW, set()
+        self.next_look = 10 * FEW
+        self.told: set[str] = set()
         self.saved |= {"num_rows": self.num_rows, "epoch_rows": self.epoch_rows}
 
     def add(self, labels: tf.Tensor, groups: tf.Tensor, outputs: tf.Tensor, losses: tf.Tensor,

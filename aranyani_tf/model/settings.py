@@ -79,7 +79,7 @@ def require_probabilities(answers: Any) -> None:
                             f"first row it gives {np.array2string(answers[0], precision=3)}")
 
 
-def with_training(part: keras.layers.Layer | None) -> keras.layers.Layer | None:
+def with_training(part: Any) -> Any:
     """A layer that can be told whether it learns: one whose `call` has no such argument goes into a model."""
     if part is None or part._call_has_training_arg:
         return part

@@ -10,7 +10,7 @@ import functools
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import keras
 import numpy as np
@@ -18,11 +18,14 @@ import numpy as np
 from aranyani_tf.errors import DamagedFileError
 from aranyani_tf.files import whole_path
 
+Arguments = ParamSpec("Arguments")
+Answer = TypeVar("Answer")
 
-def in_turn(method: Callable) -> Callable:
+
+def in_turn(method: Callable[Concatenate[Any, Arguments], Answer]) -> Callable[Concatenate[Any, Arguments], Answer]:
     """Lets one thread at a time into the methods that are marked so."""
     @functools.wraps(method)
-    def wait_then_run(self, *arguments: Any, **kwargs: Any) -> Any:
+    def wait_then_run(self: Any, *arguments: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
         with self.turn:
             self.require_one_moment()
             return method(self, *arguments, **kwargs)
@@ -31,6 +34,9 @@ def in_turn(method: Callable) -> Callable:
 
 class SharedModel(keras.Model):
     """Base class of `ChunkModel`. A subclass has `sealed`, `further_state` and `take_further_state`."""
+
+    built: bool  # Keras's own, and so is the next
+    train_function: Callable | None
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -123,7 +129,7 @@ class SharedModel(keras.Model):
 
     def require_one_moment(self) -> None:
         """Raises if a file was loaded whose parts are of two moments; asked at the first use after loading."""
-        seal = self.seal
+        seal = self.seal or {}
         for name, value in prefixed("seal_", self.sealed(as_loaded=True)).items() if seal and self.built else ():
             if name in seal and not np.array_equal(seal[name], value):
                 raise DamagedFileError(

@@ -9,7 +9,7 @@ import numpy as np
 from aranyani_tf.arguments import require_whole
 from aranyani_tf.errors import RowError
 from aranyani_tf.labels import is_labelled
-from aranyani_tf.streams.row_rules import as_rows
+from aranyani_tf.streams.row_rules import Rows, as_rows
 
 
 class Chunks:
@@ -24,7 +24,7 @@ class Chunks:
     """
 
     def __init__(self, pieces: Callable[[], Iterator[tuple]], *, size: int, num_rows: int | None = None,
-                 arrays: tuple[np.ndarray, ...] | None = None, feature_names: tuple[str, ...] | None = None,
+                 arrays: Rows | None = None, feature_names: tuple[str, ...] | None = None,
                  only_once: bool = False) -> None:
         require_whole("the chunk size", size, 1)
         self.pieces, self.size, self.num_rows, self.arrays = pieces, size, num_rows, arrays

@@ -72,12 +72,13 @@ class TableEncoder:
         self.preprocessing, self.scale = options.preprocessing, options.scale
         self.max_categories, self.unknown = options.max_categories, options.unknown
         self.columns = list(columns)
-        self.codes = {name: {} for name in self.columns if name in set(categories)}  # value → code
-        self.with_other = set()  # columns that have one code more, for all other values
+        self.codes: dict[str, dict[str, int]] = {  # value → code
+            name: {} for name in self.columns if name in set(categories)}
+        self.with_other: set[str] = set()  # columns that have one code more, for all other values
         self.numbers = [name for name in self.columns if name not in self.codes]
         self.moments = RunningMoments(len(self.columns if self.online else self.numbers))
-        self.counts = {name: Counter() for name in self.codes}
-        self.center = self.spread = None  # (column,), of the whole stream
+        self.counts: dict[str, Counter] = {name: Counter() for name in self.codes}
+        self.center = self.spread = np.zeros(0)  # (column,), of the whole stream, once it is settled
 
     @property
     def online(self) -> bool:

@@ -1,5 +1,7 @@
 """Labels and groups of a table: the values of a column, and the whole number that each becomes."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -20,7 +22,7 @@ class Codes:
 
     def __init__(self, role: str, column: str, room: int | None) -> None:
         self.role, self.column, self.room = role, column, room
-        self.values = []
+        self.values: list[Any] = []
 
     @property
     def count(self) -> int:

@@ -24,15 +24,16 @@ ANY_GROUP = 2**31 - 1  # groups of a learner that does not look at them
 def as_rows(features: Any, labels: Any, groups: Any) -> Rows:
     """Arrays of numbers of equal lengths, or a clear error; single rows are not looked at here."""
     features, labels, groups = as_features(features), as_numbers("labels", labels), as_numbers("groups", groups)
-    columns = []
-    for name, column in (("labels", labels), ("groups", groups)):
-        if column.shape == (len(features), 1):
-            column = column[:, 0]
-        if column.shape != (len(features),):
-            raise RowError(f"{name} must have shape ({len(features)},), one per row of the features; "
-                           f"got {column.shape}")
-        columns.append(column)
-    return features, *columns
+    return features, as_column("labels", labels, len(features)), as_column("groups", groups, len(features))
+
+
+def as_column(name: str, column: np.ndarray, num_rows: int) -> np.ndarray:
+    """(row,), also of (row, 1)."""
+    if column.shape == (num_rows, 1):
+        column = column[:, 0]
+    if column.shape != (num_rows,):
+        raise RowError(f"{name} must have shape ({num_rows},), one per row of the features; got {column.shape}")
+    return column
 
 
 def as_features(features: Any) -> np.ndarray:
@@ -80,7 +81,7 @@ class RowRules:
     num_labels: int
     num_groups: int
     dtype: str = "float32"
-    feature_names: tuple | None = None
+    feature_names: tuple[str, ...] | None = None
     on_bad_rows: str = "raise"  # or "skip"
     knows_label_0: bool = False  # from rows before: then −1 does mean missing
 
@@ -120,8 +121,9 @@ class RowRules:
         """(converted rows, mask of bad ones, sentence about the first); raises unless they are to be skipped."""
         rows = self.convert(features, labels, groups)
         bad, problem = self.problems(*rows)
-        sentence = f"row {problem[0]:,}: {problem[1]}" if problem else None
+        sentence = None
         if problem:
+            sentence = f"row {problem[0]:,}: {problem[1]}"
             self.complain(sentence)
         self.require_no_signs(rows[1])
         return rows, bad, sentence

@@ -73,12 +73,13 @@ class TableForm:
     def learn(self, table: Table) -> int:
         """The first pass: which labels, groups, categories and scales there are. Gives the number of rows."""
         num_rows = 0
+        parts: list[TableEncoder | Codes] = [self.encoder, *self.coded]
         for piece in with_progress(self.pieces(table, self.options), f"looking through {table.source}"):
             num_rows += len(piece)
-            for part in (self.encoder, *self.coded):
+            for part in parts:
                 part.observe(piece)
         if num_rows:
-            for part in (self.encoder, *self.coded):
+            for part in parts:
                 part.settle()
         return num_rows
 
@@ -96,7 +97,8 @@ class TableForm:
         table.require(self.encoder.columns)
         kinds = {name: self.kinds[name] for name in self.encoder.columns}
         # An online encoder moves with the rows; these have not arrived yet.
-        encoder, unknown = copy.deepcopy(self.encoder) if self.encoder.online else self.encoder, {}
+        encoder = copy.deepcopy(self.encoder) if self.encoder.online else self.encoder
+        unknown: Unknown = {}
         features = [encoder.encode(piece, unknown) for piece in table.pieces(
             kinds, on_empty_cells=on_empty_cells, optional=[self.options.group], may_skip=False)]
         warn_of_unknown(unknown, table, stacklevel=3)
@@ -108,12 +110,14 @@ class TableForm:
         rows = {"features": empty_rows(num_rows, len(self.encoder.feature_names)),
                 "labels": np.empty(num_rows, "float32" if self.labels is None else "int32"),
                 "groups": np.empty(num_rows, "int32")}
-        start, empty, unknown = 0, Counter(), {}
+        start = 0
+        empty: Counter[str] = Counter()
+        unknown: Unknown = {}
         for piece in with_progress(self.pieces(table, options), f"reading {table.source}", num_rows):
             here = slice(start, start := start + len(piece))
             require_unchanged(table, start <= num_rows)
             rows["features"][here] = after.encoder.encode(piece, unknown)
-            rows["labels"][here] = piece[options.label] if self.labels is None else after.labels.encode(piece)
+            rows["labels"][here] = piece[options.label] if after.labels is None else after.labels.encode(piece)
             rows["groups"][here] = after.groups.encode(piece)
             empty.update(piece.isna().sum().to_dict())
         require_unchanged(table, start == num_rows)
