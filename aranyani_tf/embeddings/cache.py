@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from platformdirs import user_cache_path
 
 from aranyani_tf.errors import DamagedFileError, RowError
 from aranyani_tf.files import sha256, whole_file
@@ -23,10 +24,9 @@ ARRAYS = ("features", "labels", "groups")
 def cache_folder(name: str) -> Path:
     """Where the embeddings of a dataset are looked for, if nothing else is said.
 
-    `$ARANYANI_CACHE`, or the user's cache folder.
+    `$ARANYANI_CACHE`, or the user's cache folder: ~/.cache on Linux, unless `$XDG_CACHE_HOME` says otherwise.
     """
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(os.environ.get("ARANYANI_CACHE") or Path(home) / "aranyani_tf") / name
+    return Path(os.environ.get("ARANYANI_CACHE") or user_cache_path("aranyani_tf", appauthor=False)) / name
 
 
 def write_array(path: str | os.PathLike, array: np.ndarray) -> None:

@@ -77,8 +77,9 @@ class Feed:
         options = tf.data.Options()
         options.autotune.enabled = False  # it can double the time of a short epoch
         arrays = self.chunks.arrays
-        small = self.all_good and arrays is not None and arrays[0].nbytes <= SMALL
-        return (self.whole(*arrays) if small and arrays else self.generated()).with_options(options)
+        if self.all_good and arrays is not None and arrays[0].nbytes <= SMALL:
+            return self.whole(*arrays).with_options(options)
+        return self.generated().with_options(options)
 
     def whole(self, *arrays: np.ndarray) -> tf.data.Dataset:
         """The dataset of arrays that may be copied once: cheaper a chunk than a generator."""
