@@ -4,6 +4,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 EVERYTHING := $(VENV)/.installed-everything
+DOCS := $(VENV)/.installed-docs
 PIP_INSTALL := $(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e
 SWEEP ?= adult
 FIGURES := figure1 figure2 figure2_beyond figure3 figure4 figure5 figure6 figure7 figure8 figure9 figure10 figure11 \
@@ -71,6 +72,17 @@ lint: everything  ## ruff
 
 benchmark: setup  ## speed against River and plain Keras -> results/benchmark.csv
 	$(RUN) benchmarks/speed.py
+
+.PHONY: docs architecture
+docs: $(DOCS)  ## the API page, from the docstrings -> docs/api/index.html
+	PYTHONPATH=reproduce $(RUN) -m prepare.api_page
+
+$(DOCS): $(INSTALLED)
+	$(PIP_INSTALL) '.[docs]'
+	@touch $@
+
+architecture: setup  ## the picture of the folders and their imports -> docs/architecture.svg, and its tables
+	PYTHONPATH=reproduce $(RUN) -m prepare.architecture
 
 clean:  ## remove .venv and caches
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist *.egg-info

@@ -1,29 +1,55 @@
+"""What pip needs to know; everything is said here, and the version in `aranyani_tf/__init__.py` alone."""
+
+import re
 from pathlib import Path
 
 from setuptools import find_packages, setup
 
+ROOT = Path(__file__).resolve().parent
+
+
+def version():
+    """Read, not imported: importing the package would need TensorFlow, which is not there while pip builds."""
+    source = (ROOT / "aranyani_tf" / "__init__.py").read_text(encoding="utf-8")
+    return re.search(r'^__version__ = "([^"]+)"$', source, re.MULTILINE)[1]
+
+
 setup(
     name="aranyani_tf",
-    version="0.1.0",
+    version=version(),
     description="Group fairness in online learning with oblique decision forests, for Keras",
-    long_description=Path("README.md").read_text(encoding="utf-8"),
+    long_description=(ROOT / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
+    author="The aranyani_tf authors",
     license="MIT",
+    keywords=["fairness", "group fairness", "demographic parity", "online learning", "data streams",
+              "oblique decision trees", "soft decision forests", "Keras", "TensorFlow"],
+    classifiers=[
+        "Development Status :: 4 - Beta",
+        "Intended Audience :: Developers",
+        "Intended Audience :: Science/Research",
+        "Operating System :: POSIX :: Linux",
+        "Programming Language :: Python :: 3 :: Only",
+        "Programming Language :: Python :: 3.11",
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
+        "Typing :: Typed",
+    ],
     python_requires=">=3.11",
     packages=[*find_packages(include=["aranyani_tf", "aranyani_tf.*"]), "aranyani_tf.data"],
     package_dir={"aranyani_tf.data": "data"},  # the wheel carries the data that a checkout has beside the package
-    package_data={"aranyani_tf.data": ["*.parquet", "*.npz", "README.md"]},
-    install_requires=["tensorflow>=2.21", "keras>=3.15", "numpy>=2.0", "pandas>=2.2", "pyarrow>=15",
-                      "tqdm>=4.60"],
+    package_data={"aranyani_tf": ["py.typed"], "aranyani_tf.data": ["*.parquet", "*.npz", "README.md"]},
+    install_requires=["tensorflow>=2.21", "keras>=3.15", "numpy>=2.0", "pandas>=2.2", "pyarrow>=15", "tqdm>=4.60",
+                      "platformdirs>=4", "filelock>=3.12"],
     extras_require={
         "baselines": ["river>=0.26"],
         "embeddings": ["tensorflow-datasets>=4.9.7", "importlib-resources", "torch>=2.6",
                        "transformers>=5", "sentence-transformers>=5",
                        "pillow>=10"],
         # setuptools: `make data` unpacks a source archive, whose setup.py needs it.
-        "reproduce": ["matplotlib>=3.9", "pyyaml>=6", "scipy>=1.11", "setuptools>=77", "sweeps>=0.2",
-                      "wandb>=0.25"],
-        "test": ["fairlearn>=0.13", "hypothesis>=6.100", "pytest>=8", "pytest-xdist>=3.6", "ruff>=0.9",
-                 "scikit-learn>=1.5", "setuptools>=77", "wheel"],
+        "reproduce": ["filelock>=3.12", "matplotlib>=3.9", "pyyaml>=6", "scipy>=1.11", "setuptools>=77",
+                      "sweeps>=0.2", "wandb>=0.25"],
+        "test": ["fairlearn>=0.13", "hypothesis>=6.100", "mypy>=1.15", "pytest>=8",
+                 "pytest-xdist>=3.6", "pyyaml>=6", "ruff>=0.9", "scikit-learn>=1.5", "setuptools>=77", "wheel"],
+        "docs": ["pdoc>=15"],
     },
 )

@@ -10,6 +10,8 @@ if keras.config.backend() != "tensorflow":
 from aranyani_tf import datasets, errors
 from aranyani_tf.baselines import fermi, reservoir  # noqa: F401  Keras can load their models once they are known
 from aranyani_tf.evaluation.learn_stream import learn_stream
+from aranyani_tf.evaluation.metrics import register_metric
+from aranyani_tf.fairness.constraints import register_constraint
 from aranyani_tf.fairness.notions import (
     DemographicParity,
     EqualizedOdds,
@@ -18,8 +20,7 @@ from aranyani_tf.fairness.notions import (
     RepresentationParity,
 )
 from aranyani_tf.fairness.penalties import L2, Huber
-from aranyani_tf.forest.oblique_forest import ObliqueForest, smootherstep
-from aranyani_tf.forest.routing import ancestor_mask
+from aranyani_tf.forest.oblique_forest import ObliqueForest
 from aranyani_tf.grove import Grove
 from aranyani_tf.model.aranyani import Aranyani
 from aranyani_tf.streams.stream import Stream
@@ -37,9 +38,9 @@ __all__ = [
     "ObliqueForest",
     "RepresentationParity",
     "Stream",
-    "ancestor_mask",
     "datasets",
     "errors",
     "learn_stream",
-    "smootherstep",
+    "register_constraint",
+    "register_metric",
 ]

@@ -11,15 +11,21 @@ import tensorflow as tf
 Array = Any  # of NumPy or of TensorFlow
 
 
-def is_labelled(labels: Array) -> Array:
+def is_labelled(labels: Array, *, regression: bool | None = None) -> Array:
     """Where there is a label.
+
+    Args:
+        regression: whether these are targets of a regression; None lets their type tell, as it does for all rows
+            that were checked. Those that were not may be classes written as floats, or targets as whole numbers.
 
     >>> is_labelled(np.array([0, -1, 1])), is_labelled(np.array([0.5, np.nan]))
     (array([ True, False,  True]), array([ True, False]))
     """
-    if isinstance(labels, np.ndarray):
-        return np.isfinite(labels) if labels.dtype.kind == "f" else labels >= 0
-    return tf.math.is_finite(labels) if labels.dtype.is_floating else labels >= 0
+    if regression is None:
+        regression = is_floating(labels)
+    if not regression:
+        return labels >= 0
+    return np.isfinite(labels) if isinstance(labels, np.ndarray) else tf.math.is_finite(labels)
 
 
 def is_informative(labels: Array, groups: Array) -> Array:
@@ -29,5 +35,8 @@ def is_informative(labels: Array, groups: Array) -> Array:
 
 def missing_label(labels: Array) -> float:
     """What stands for no label among these."""
-    floating = labels.dtype.kind == "f" if isinstance(labels, np.ndarray) else labels.dtype.is_floating
-    return np.nan if floating else -1
+    return np.nan if is_floating(labels) else -1
+
+
+def is_floating(labels: Array) -> bool:
+    return labels.dtype.kind == "f" if isinstance(labels, np.ndarray) else labels.dtype.is_floating

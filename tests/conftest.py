@@ -1,3 +1,23 @@
+"""Most tests are about what is computed, not about who compiles it, and compiling is nearly all of their time.
+
+So models are compiled by TensorFlow alone unless a test has the mark `xla`: the same graph, three times as soon ready.
+What has the mark runs what users run: each level, notion and way to feed a model is among it at least once.
+"""
+
 import os
 
+import pytest
+
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "xla: models are compiled by XLA, as they are for users")
+
+
+@pytest.fixture(autouse=True)
+def without_xla(request, monkeypatch):
+    if request.node.get_closest_marker("xla") is None:
+        from aranyani_tf import Aranyani
+
+        monkeypatch.setitem(Aranyani.compile.__kwdefaults__, "jit_compile", False)

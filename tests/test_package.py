@@ -1,6 +1,7 @@
 """The package as a whole: its layers, its backend, its penalties and notions."""
 
 import ast
+import graphlib
 import subprocess
 import sys
 from pathlib import Path
@@ -11,28 +12,70 @@ import tensorflow as tf
 
 import aranyani_tf as ar
 
-ORDER = ["errors", "arguments", "files", "routing", "forest", "layout", "notions", "penalties", "learners",
-         "keras_learner", "statistics", "constraints", "step", "loop", "gradient_record", "metrics", "prequential",
-         "keras_metrics", "progress", "target_scale", "rows", "chunks", "preprocessing", "columns", "codes",
-         "table_options", "tables", "table_report", "tabular", "stream", "settings", "shared_model", "chunk_model",
-         "online", "model", "replicas", "records", "grove", "baselines", "tracking", "embeddings", "datasets"]
+ROOT = Path(__file__).parents[1]
+# A file or folder of the package imports only from those before it; baselines and later ones are peers of the model.
+ORDER = ["errors", "arguments", "files", "labels", "interfaces", "forest", "fairness", "learning", "streams",
+         "evaluation", "model", "grove", "baselines", "embeddings", "datasets"]
 
 
-def test_a_module_imports_only_from_those_before_it():
-    package = Path(ar.__file__).parent
+def imports_of(path):
+    """The names of the modules that a file imports, as far as they could be ours."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_a_folder_of_the_package_imports_only_from_those_before_it():
+    package = ROOT / "aranyani_tf"
+    found = {path.stem if path.is_file() else path.name for path in package.iterdir()
+             if path.suffix == ".py" or (path / "__init__.py").is_file()} - {"__init__"}
+    assert found == set(ORDER)  # none is forgotten here
     for path in package.rglob("*.py"):
         own = path.relative_to(package).parts[0].removesuffix(".py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if own == "__init__" or not isinstance(node, ast.ImportFrom):
-                continue
-            if node.module == "aranyani_tf":
-                used = [alias.name for alias in node.names]
-            elif node.module and node.module.startswith("aranyani_tf."):
-                used = [node.module.split(".")[1]]
-            else:
-                continue
-            for name in used:
-                assert own == name or ORDER.index(name) < ORDER.index(own), f"{own} imports {name}"
+        for name in imports_of(path) if own != "__init__" else ():
+            assert not name.startswith(("harness", "reproduce", "methods")), f"{path} imports {name}"
+            used = name.split(".")[1:2] if name.startswith("aranyani_tf.") else []
+            for each in set(used) & set(ORDER):
+                assert own == each or ORDER.index(each) < ORDER.index(own), f"{path} imports {name}"
+
+
+def test_no_two_modules_import_each_other():
+    """In the package and in `reproduce/`, over any number of steps; imports inside functions are left out."""
+    roots = {"aranyani_tf": ROOT, "harness": ROOT / "reproduce", "methods": ROOT / "reproduce",
+             "prepare": ROOT / "reproduce"}
+    files = {".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path
+             for name, root in roots.items() for path in (root / name).rglob("*.py")}
+    graph = {}
+    for module, path in files.items():
+        top = [node for node in ast.parse(path.read_text(encoding="utf-8")).body
+               if isinstance(node, (ast.Import, ast.ImportFrom))]
+        names = {name for node in top for name in imported_by(node)}
+        graph[module] = {name for name in names if name in files and not module.startswith(f"{name}.")} - {module}
+    graphlib.TopologicalSorter(graph).prepare()  # raises on a circle, and names it
+
+
+def imported_by(node):
+    if isinstance(node, ast.Import):
+        return {alias.name for alias in node.names}
+    return {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)} if node.module else set()
+
+
+def test_no_script_imports_a_script_and_the_harness_imports_none():
+    folder = ROOT / "reproduce"
+    scripts = {path.stem for path in folder.glob("*.py")} - {"quiet"}
+    for path in folder.rglob("*.py"):
+        used = scripts & {name.split(".")[0] for name in imports_of(path)}
+        assert not used, f"{path} imports the script {', '.join(used)}"
+        if path.parent.name == "harness":
+            own = {name.split(".")[0] for name in imports_of(path)}
+            assert not own & {"methods", "prepare", "extensions"}, f"{path} imports from behind it"
+
+
+def test_the_top_level_has_about_a_dozen_names():
+    assert 10 <= len(ar.__all__) <= 18 and all(hasattr(ar, name) for name in ar.__all__)
 
 
 def test_another_keras_backend_is_refused_with_the_way_out():

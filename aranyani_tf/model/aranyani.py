@@ -18,6 +18,7 @@ from aranyani_tf.forest.oblique_forest import ObliqueForest, get_activation
 from aranyani_tf.interfaces import Constraint, Learner, Penalty
 from aranyani_tf.learning.forest_learner import ForestLearner
 from aranyani_tf.learning.keras_learner import KerasLearner, output_width
+from aranyani_tf.model.chunk_model import Programs
 from aranyani_tf.model.fair_model import FairModel
 from aranyani_tf.model.settings import FOREST, require_optimizer, require_settings, with_training
 from aranyani_tf.streams.row_rules import require_width
@@ -138,10 +139,11 @@ class Aranyani(FairModel):
         """As Keras's; the default is Adam(2e-3), compiled by XLA. The loss is the model's own."""
         optimizer = require_optimizer(optimizer, loss=loss, **kwargs)
         # Rows without a label have weight 0, so that every metric must be a weighted one.
+        further = self.fitting_metrics([*(metrics or []), *(weighted_metrics or [])])
+        self.has_further_metrics = bool(further)
         super().compile(optimizer=optimizer, jit_compile=jit_compile and not kwargs.get("run_eagerly"),
-                        weighted_metrics=self.fitting_metrics([*(metrics or []), *(weighted_metrics or [])]) or None,
-                        **kwargs)
-        self.programs = {}
+                        weighted_metrics=further or None, **kwargs)
+        self.programs = Programs()
         self.seal = None  # another optimizer than that of a loaded file
         if self.built:
             self.learner.gather()

@@ -20,6 +20,22 @@ from aranyani_tf.model.progress import Progress, prequential_metric
 from aranyani_tf.model.shared_model import SharedModel
 
 
+class Programs:
+    """What was compiled, by method, and by whether all rows are complete: for those there is a faster program.
+
+    An object of its own, since TensorFlow would try to export a dict of a model.
+    """
+
+    def __init__(self):
+        self.known: dict[tuple[str, bool], Callable] = {}
+
+    def of(self, method: Callable, all_known: bool, jit_compile: bool) -> Callable:
+        key = (method.__name__, all_known)
+        if key not in self.known:
+            self.known[key] = tf.function(method, jit_compile=jit_compile, autograph=False)
+        return self.known[key]
+
+
 class ChunkModel(SharedModel):
     """Base class of `OnlineModel`: the compiled side of learning, and the metrics.
 
@@ -37,9 +53,9 @@ class ChunkModel(SharedModel):
         self.prequential, self.progress = prequential_metric(*told), Progress(*told)
         self.task_loss = Mean("task_loss")
         self.fairness_penalty = Latest("fairness_penalty")
-        # Programs by what is learned from and how: for rows that are all complete there is a faster one.
-        self.programs: dict[tuple, Callable] = {}
+        self.programs = Programs()
         self.all_known = False
+        self.has_further_metrics = False  # given to `compile`
 
     def learn_rows(self, features: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor, num_rows: tf.Tensor) -> tf.Tensor:
         """Learns from the first `num_rows` rows in order; returns what was predicted for each before, (row, label)."""
@@ -69,14 +85,7 @@ class ChunkModel(SharedModel):
         """A method compiled for rows that are complete or not, unless the user wants it eager."""
         if self.run_eagerly:
             return method
-        key = (method.__name__, self.all_known, self.variant())
-        if key not in self.programs:
-            self.programs[key] = tf.function(method, jit_compile=bool(self.jit_compile), autograph=False)
-        return self.programs[key]
-
-    def variant(self) -> Any:
-        """Whatever else a compiled program depends on."""
-        return None
+        return self.programs.of(method, self.all_known, bool(self.jit_compile))
 
     def train_step(self, data: tuple) -> dict:
         inputs, labels = data
@@ -146,7 +155,8 @@ class ChunkModel(SharedModel):
         self.prequential.update_state(labels, groups, outputs)
         known = tf.cast(is_labelled(labels), outputs.dtype)
         self.task_loss.update_state(losses(outputs, labels), known)
-        self.compute_metrics(None, tf.where(is_labelled(labels), labels, tf.zeros_like(labels)), outputs, known)
+        if self.has_further_metrics:
+            self.compute_metrics(None, tf.where(is_labelled(labels), labels, tf.zeros_like(labels)), outputs, known)
 
     def get_metrics_result(self) -> dict:
         """The metrics so far; the loss is the mean task loss and the penalty as it stands."""

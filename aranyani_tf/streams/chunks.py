@@ -97,8 +97,7 @@ class Chunks:
         if self.arrays is None:
             return False
         _, labels, groups = self.arrays
-        known = is_labelled(labels.astype("float64") if num_labels == 1 else labels)  # −1 may be a regression's target
-        return bool(known.all() and (groups >= 0).all())
+        return bool(is_labelled(labels, regression=num_labels == 1).all() and (groups >= 0).all())
 
 
 def split_batch(batch: Any) -> tuple[Any, Any, Any]:

@@ -15,6 +15,7 @@ from aranyani_tf.baselines.majority import MajorityLearner, majority
 from aranyani_tf.baselines.mlp import perceptron
 from aranyani_tf.baselines.reservoir import Reservoir
 from aranyani_tf.evaluation.learn_stream import learn_stream
+from rewind import Rewindable
 
 SMALL = {"num_trees": 2, "height": 2, "seed": 0}
 LEARNERS = {
@@ -31,24 +32,33 @@ def small_stream(num_rows=66, **options):
     return ar.datasets.load("synthetic", num_rows=num_rows, num_features=4, seed=1, **options)
 
 
+def makers(name):
+    """A function that makes the learner anew; a Keras model is compiled once, and goes back to its beginning."""
+    learner = LEARNERS[name]()
+    if not isinstance(learner, keras.Model):
+        return LEARNERS[name]
+    return Rewindable(learner, num_features=4).rewind
+
+
 @pytest.mark.parametrize("name", LEARNERS)
 def test_the_contract_of_all_learners(name):
     """Predict before learn; one row at a time or many; a group or a label that comes late, or never."""
-    stream = small_stream()
+    stream = small_stream(64)
     labels, groups = stream.labels.copy(), stream.groups.copy()
     labels[:10], groups[:30], labels[20] = 0, 1, -1
-    rows = stream.features, labels, groups
-    whole = LEARNERS[name]().predict_then_learn(*rows)
-    assert whole.shape == (66, 2) and np.isfinite(whole).all()
+    rows, make = (stream.features, labels, groups), makers(name)
+    whole = make().predict_then_learn(*rows)
+    assert whole.shape == (64, 2) and np.isfinite(whole).all()
     np.testing.assert_allclose(whole.sum(axis=1), 1, atol=1e-5)
-    learner = LEARNERS[name]()
+    learner = make()
     pieces = [learner.predict_then_learn(*(column[start:stop] for column in rows))
-              for start, stop in ((0, 1), (1, 2), (2, 40), (40, 66))]
+              for start, stop in ((0, 1), (1, 2), (2, 40), (40, 64))]
     np.testing.assert_allclose(np.concatenate(pieces), whole, atol=1e-5)
     other = labels.copy()
     other[50:] = 1 - np.abs(other[50:])
-    changed = LEARNERS[name]().predict_then_learn(stream.features, other, groups)
+    changed = make().predict_then_learn(stream.features, other, groups)
     np.testing.assert_allclose(changed[:51], whole[:51], atol=1e-6)  # row 50 is predicted before its label is known
+    assert np.abs(changed[51:] - whole[51:]).max() > 1e-6
 
 
 def test_any_learner_gives_records():
@@ -122,6 +132,15 @@ def test_the_released_slip_has_no_fairness_gradient_and_the_right_one_has(name):
 
 
 # --- FERMI, Reservoir -------------------------------------------------------------------------------------------
+
+def test_the_penalty_that_fermi_reports_is_its_term_of_the_objective():
+    stream = small_stream(60)
+    model = Fermi(fairness_weight=3.0, dependence_rate=0.1, **SMALL)
+    said = model.predict_then_learn(stream.features, stream.labels, stream.groups).astype("float64")
+    w, shares = model.statistics.dependence.numpy(), np.bincount(stream.groups) / 60
+    psi = [said[row] @ (2 * w[a] / np.sqrt(shares[a]) - (w**2).sum(axis=0)) - 1 for row, a in enumerate(stream.groups)]
+    assert float(model.fairness_penalty.result()) == pytest.approx(3.0 * np.mean(psi), rel=1e-4)
+
 
 def test_the_best_w_makes_psi_the_exponential_renyi_mutual_information():
     """A frozen model, the same 60 samples at every step: W climbs to the maximum, whose value is known."""

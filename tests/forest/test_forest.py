@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 
 import aranyani_tf as ar
+from aranyani_tf.forest import routing
 from aranyani_tf.forest.routing import leaf_jacobian, leaf_probabilities_by_levels
 from reference import path
 
@@ -24,7 +25,7 @@ def test_the_mask_is_a_walk_down_the_tree(height):
     for leaf in range(2**height):
         for node, left in path(leaf, height):
             expected[node, leaf] = 1 if left else -1
-    np.testing.assert_array_equal(ar.ancestor_mask(height), expected)
+    np.testing.assert_array_equal(routing.ancestor_mask(height), expected)
 
 
 @pytest.mark.parametrize("activation", ["sigmoid", "smootherstep", "hard_sigmoid"])

@@ -303,3 +303,17 @@ def test_files_of_the_first_version_can_be_loaded():
             np.testing.assert_allclose(model.predict(expected["x"], verbose=0), expected["said"], atol=1e-6)
         assert model.statistics.cell_count.numpy().sum() == rows_seen
         assert model.so_far()["rows"] == 0  # which that version did not keep
+
+
+@pytest.mark.parametrize("name", [
+    "node", "leaf_odds", "output_predictor", "regression", "encoder", "fermi", "reservoir"])
+def test_a_model_saved_by_version_0_1_goes_on_with_its_stream(name):
+    """Saved after 30 rows, before the modules were moved; then it was asked 30 more, and what it said was kept."""
+    folder = Path(__file__).parents[1] / "saved"
+    stream = ar.datasets.load("synthetic", num_rows=60, num_features=4, seed=0)
+    labels = stream.labels.astype("float32") * 1000 if name == "regression" else stream.labels
+    model = keras.saving.load_model(folder / f"{name}.keras")
+    with np.load(folder / "said_after.npz") as expected:
+        said = model.predict_then_learn(stream.features[30:], labels[30:], stream.groups[30:])
+        np.testing.assert_allclose(said, expected[name], rtol=1e-5, atol=1e-6)
+    assert model.so_far()["rows"] == 60

@@ -1,0 +1,54 @@
+"""A service: one row at a time, a file now and then, and a restart after which nothing is different.
+
+    python examples/service.py
+"""
+
+import tempfile
+from pathlib import Path
+
+import keras
+import numpy as np
+
+import aranyani_tf as ar
+
+SAVE_EVERY = 100  # rows
+
+
+def main():
+    stream = ar.datasets.load("adult")[:400]
+    stopped = 250  # rows after which the service dies; the file has 200 of them
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "service.keras"
+        model = ar.Aranyani(fairness_weight=0.1, penalty=ar.Huber(linear_slope=1.0), on_bad_rows="skip", seed=0)
+        said = serve(model, stream[:stopped], file)
+        print(f"stopped after {len(said)} rows")
+
+        # Weights, optimizer, running means and metrics are in the file, which is whole even after a kill.
+        model = keras.saving.load_model(file)
+        learned = model.so_far()["rows"]
+        print(f"resumed from a file of {learned} rows; the rows after it are sent again")
+        again = serve(model, stream[learned:], file)
+
+    # Its answers are those it gave the first time.
+    repeated = said[learned:]
+    print("the same answers as before:", np.array_equal(repeated, again[: len(repeated)]))
+    seen = model.so_far()
+    print(f"{seen['rows']} rows: accuracy {seen['accuracy']:.3f}, gap {seen['demographic_parity']:.3f}, "
+          f"of late {seen['recent_demographic_parity']:.3f}")
+
+
+def serve(model, stream, file):
+    """Answers each request, learns from its label, and saves every hundred rows; gives the answers (row, label)."""
+    answers, before = [], model.so_far()["rows"]
+    for index in range(len(stream)):
+        row = slice(index, index + 1)  # a request: features (1, feature), its label and group; −1 if one is unknown
+        answer = model.predict_then_learn(stream.features[row], stream.labels[row], stream.groups[row])
+        answers.append(answer[0])  # what was said before the label was seen
+        if (before + len(answers)) % SAVE_EVERY == 0:
+            model.save(file)
+    return np.array(answers)
+
+
+if __name__ == "__main__":
+    main()
