@@ -82,9 +82,9 @@ def remove_left_overs(path: Path) -> None:
     found = {file: name.fullmatch(file.name) for file in path.parent.glob(f".*-*-{glob.escape(path.name)}")}
     for token in sorted({match[1] for file, match in found.items() if match and file.is_file()}):
         part, lock_path = names_beside(path, token)
-        lock = FileLock(lock_path, blocking=False, thread_local=False)
+        lock = FileLock(lock_path, thread_local=False)
         with contextlib.suppress(OSError):  # its writer lives, or is another user's
-            lock.acquire()
+            lock.acquire(blocking=False)
             with contextlib.suppress(OSError):
                 part.unlink(missing_ok=True)
             drop(lock)

@@ -26,7 +26,7 @@ class Programs:
     An object of its own, since TensorFlow would try to export a dict of a model.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.known: dict[tuple[str, bool], Callable] = {}
 
     def of(self, method: Callable, all_known: bool, jit_compile: bool) -> Callable:
