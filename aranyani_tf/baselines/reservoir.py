@@ -13,11 +13,12 @@ import tensorflow as tf
 
 from aranyani_tf.arguments import require_whole
 from aranyani_tf.errors import ArgumentError
-from aranyani_tf.fairness.forest_levels import ForestLearner, ForestTrace
+from aranyani_tf.fairness.forest_levels import ForestTrace
 from aranyani_tf.fairness.objective import Objective
 from aranyani_tf.fairness.statistics import Memory
 from aranyani_tf.fairness.sums import sum_over_cells
 from aranyani_tf.forest.packing import with_constant
+from aranyani_tf.learning.forest_learner import ForestLearner
 from aranyani_tf.model.aranyani import Aranyani
 
 BLOCK = 512  # stored samples that are looked at together
@@ -127,6 +128,7 @@ class Reservoir(Aranyani):
         self.capacity = capacity
 
     def make_constraint(self, objective: Objective, num_features: int) -> StoredSamples:
+        assert isinstance(self.learner, ForestLearner)  # nothing else is let in
         return StoredSamples(self.learner, objective, num_features, self.capacity, self.seed)
 
     def get_config(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import keras
 import tensorflow as tf
 
-from aranyani_tf.fairness.statistics import Memory
+from aranyani_tf.interfaces import Memory
 
 
 class Replicas(NamedTuple):

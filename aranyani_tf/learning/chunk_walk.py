@@ -1,7 +1,8 @@
 """The walk over a chunk of the stream: predict, then learn, step by step (Algorithm 1).
 
-`walk` is the loop for one model and for a grid of them (`replicas.py`); they differ in what a step carries on to the
-next, and in who moves the weights. Keras sees none of what is kept here: it is neither saved nor counted as weights.
+`walk` is the loop for one model and for a grid of them (`grove.grid_walk`); they differ in what a step carries
+on to the next, and in who moves the weights. Keras sees none of what is kept here: it is neither saved nor
+counted as weights.
 """
 
 from collections.abc import Callable, Sequence
