@@ -93,8 +93,9 @@ def remove_left_overs(path: Path) -> None:
 def drop(lock: Any) -> None:
     """Releases a lock, and removes its file.
 
-    The file goes first: if it went last, somebody could take the lock in between, and hold one that has no name. On
-    Windows it has to go last, since an open file cannot be removed there; nor can one that somebody took in between.
+    The file goes first: if it went last, somebody could take the lock in between, and hold one that has no
+    name. On Windows it has to go last, since an open file cannot be removed there; nor can one that somebody
+    took in between.
     """
     if os.name == "nt":
         lock.release()
@@ -105,7 +106,8 @@ def drop(lock: Any) -> None:
 
 def sync(path: Path) -> None:
     """Waits until a file, or a folder's list of names, has reached the disk."""
-    descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)  # Windows flushes what it may write
+    # Windows flushes only what may be written to.
+    descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -1,12 +1,13 @@
 """What the parts of a learning step expect of each other.
 
-A *learner* holds weights and traces samples through a predictor; a *constraint* says what is remembered of the past,
-and what the fairness gradient is; a *penalty* is the cost of a gap. `learning.step.Step` is Algorithm 1 over the three,
-and knows no more of them than what stands here. A *stream learner* is whatever can be compared on a stream: `Aranyani`,
-every baseline, or your own.
+A *learner* holds weights and traces samples through a predictor; a *constraint* says what is remembered of
+the past, and what the fairness gradient is; a *penalty* is the cost of a gap. `learning.step.Step` is
+Algorithm 1 over the three, and knows no more of them than what stands here. A *stream learner* is whatever
+can be compared on a stream: `Aranyani`, every baseline, or your own.
 
-These are protocols: a class has them by having the methods, and need not name them. Axes are called batch, cell, value,
-label, feature, input and slot, see `forest.packing` for the last two; a *cell* is what a mean is conditioned on.
+These are protocols: a class has them by having the methods, and need not name them. Axes are called batch,
+cell, value, label, feature, input and slot, see `forest.packing` for the last two; a *cell* is what a mean is
+conditioned on.
 """
 
 from collections.abc import Callable, Sequence
@@ -59,8 +60,8 @@ class Trace(Protocol):
 class Learner(Protocol):
     """A predictor as the optimizer sees it: its variables, and a trace as a pure function of their values.
 
-    The training loop may keep weights in another layout than the predictor does: `load` fills it before a chunk,
-    `store` puts it back, and `pack` and `unpack` translate arrays that are shaped as the weights.
+    The training loop may keep weights in another layout than the predictor does: `load` fills it before a
+    chunk, `store` puts it back, and `pack` and `unpack` translate arrays that are shaped as the weights.
     """
 
     names: Sequence[str]  # of the weights as the predictor has them
@@ -88,12 +89,13 @@ class Learner(Protocol):
         """What a chunk's features become before its loop begins: (…, feature) → (…, input)."""
         ...
 
-    def trace(self, weights: Sequence[tf.Tensor], state: Sequence[tf.Tensor], inputs: tf.Tensor, labels: tf.Tensor,
-              quantities: Quantities) -> Trace:
+    def trace(self, weights: Sequence[tf.Tensor], state: Sequence[tf.Tensor], inputs: tf.Tensor,
+              labels: tf.Tensor, quantities: Quantities) -> Trace:
         """`quantities` is the constraint's function of (outputs, losses)."""
         ...
 
-    def predict(self, weights: Sequence[tf.Tensor], state: Sequence[tf.Tensor], inputs: tf.Tensor) -> tf.Tensor:
+    def predict(self, weights: Sequence[tf.Tensor], state: Sequence[tf.Tensor],
+                inputs: tf.Tensor) -> tf.Tensor:
         """What the model says when it is not learning: (batch, label)."""
         ...
 
@@ -105,8 +107,8 @@ class Learner(Protocol):
 class Constraint(Protocol):
     """What is remembered of the past, and the fairness gradient that comes of it.
 
-    The memory is a `Memory`: counts of the cells and groups, and `kept`, arrays whose first axis is the cell. What they
-    are is the constraint's own affair: running means, stored samples, a dual variable.
+    The memory is a `Memory`: counts of the cells and groups, and `kept`, arrays whose first axis is the cell.
+    What they are is the constraint's own affair: running means, stored samples, a dual variable.
     """
 
     def shapes(self) -> dict[str, tuple[int, ...]]:

@@ -61,7 +61,8 @@ class StoredSamples:
 
     def remember(self, memory: Memory, trace: ForestTrace, membership: tf.Tensor, labels: tf.Tensor,
                  groups: tf.Tensor) -> Memory:
-        counts, (num_stored, stored) = tf.unstack(memory.cell_count), memory.kept  # stored: (cell, sample, feature)
+        counts = tf.unstack(memory.cell_count)
+        num_stored, stored = memory.kept  # (cell, 1), (cell, sample, feature)
         for sample in range(membership.shape[0]):
             features = trace.inputs[sample, :-1]
             for cell in range(membership.shape[1]):
@@ -122,7 +123,8 @@ class Reservoir(Aranyani):
     def __init__(self, *arguments: Any, capacity: int, **settings: Any) -> None:
         require_whole("capacity", capacity, 1)
         super().__init__(*arguments, **settings)
-        if self.level != "node" or self.encoder is not None or not self.online or self.decay is not None or self.chance:
+        forgets = not self.online or self.decay is not None
+        if self.level != "node" or self.encoder is not None or forgets or self.chance:
             raise ArgumentError("Reservoir is for the node level of a forest without encoder, online, and without "
                                 "decay or chance")
         self.capacity = capacity

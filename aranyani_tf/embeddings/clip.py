@@ -31,7 +31,8 @@ class ClipEncoder:
             self.model = load_weights(CLIPVisionModelWithProjection.from_pretrained, model, revision).eval()
         finally:
             logging.set_verbosity(verbosity)
-        self.facts = {"encoder": str(model), "revision": commit_of(self.model.config, model, revision), "prompt": None}
+        self.facts = {"encoder": str(model), "revision": commit_of(self.model.config, model, revision),
+                      "prompt": None}
 
     def __call__(self, images: Sequence[np.ndarray]) -> np.ndarray:
         pixels = self.processor(images=[np.asarray(image) for image in images], return_tensors="pt")

@@ -23,8 +23,8 @@ class TextEncoder:
         max_tokens: longer texts are cut; None leaves it to the model.
     """
 
-    def __init__(self, model: str | os.PathLike = MODEL, revision: str | None = None, prompt: str | None = PROMPT,
-                 max_tokens: int | None = None) -> None:
+    def __init__(self, model: str | os.PathLike = MODEL, revision: str | None = None,
+                 prompt: str | None = PROMPT, max_tokens: int | None = None) -> None:
         from sentence_transformers import SentenceTransformer
 
         if Path(model).is_dir() and not (Path(model) / "modules.json").is_file():

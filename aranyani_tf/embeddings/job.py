@@ -101,8 +101,9 @@ def encoded(encoder: Encoder, batch: list, start: int) -> tuple[np.ndarray, dict
     if len(features) != len(batch):
         raise RowError(f"the encoder gave {len(features)} rows for {len(batch)} inputs from row {start:,} on")
     useless = ~np.isfinite(features).all(axis=1) | ~features.any(axis=1)
-    return features[~useless], {start + int(row): "the encoder gives only zeros, or a value that is not finite. Is the "
-                                "prompt as long as the longest text that it takes?" for row in np.flatnonzero(useless)}
+    problem = ("the encoder gives only zeros, or a value that is not finite. Is the prompt as long as the longest "
+               "text that it takes?")
+    return features[~useless], {start + int(row): problem for row in np.flatnonzero(useless)}
 
 
 def require_few(num_skipped: int, num_rows: int, problems: dict[int, str], dataset: str) -> None:

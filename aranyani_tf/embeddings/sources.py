@@ -21,7 +21,8 @@ def celeba_examples(data_dir: str | None = None) -> tuple[Examples, int, str]:
     return examples, num_rows, f"{builder.info.full_name} {CELEBA_SPLITS}"
 
 
-def civil_comments_examples(data_dir: str | None = None, threshold: float = 0.5) -> tuple[Examples, None, str]:
+def civil_comments_examples(data_dir: str | None = None,
+                            threshold: float = 0.5) -> tuple[Examples, None, str]:
     """(examples, None, name): comments that name Christians or Muslims, and not both.
 
     Label: toxic, a share of at least `threshold` of the annotators. Group: Christian (0) or Muslim

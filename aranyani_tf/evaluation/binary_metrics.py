@@ -30,9 +30,11 @@ class OfLabel(keras.metrics.Metric):
         super().__init__(name=name or metric.name, **kwargs)
         self.metric, self.label = metric, label
 
-    def update_state(self, labels: tf.Tensor, outputs: tf.Tensor, sample_weight: tf.Tensor | None = None) -> None:
+    def update_state(self, labels: tf.Tensor, outputs: tf.Tensor,
+                     sample_weight: tf.Tensor | None = None) -> None:
         is_it = tf.cast(tf.equal(tf.cast(labels, tf.int32), self.label), tf.float32)
-        self.metric.update_state(is_it, tf.convert_to_tensor(outputs)[:, self.label], sample_weight=sample_weight)
+        probabilities = tf.convert_to_tensor(outputs)[:, self.label]
+        self.metric.update_state(is_it, probabilities, sample_weight=sample_weight)
 
     def result(self) -> tf.Tensor:
         return self.metric.result()
@@ -45,7 +47,8 @@ class OfLabel(keras.metrics.Metric):
         return self.metric.variables
 
     def get_config(self) -> dict[str, Any]:
-        return super().get_config() | {"metric": keras.saving.serialize_keras_object(self.metric), "label": self.label}
+        metric = keras.saving.serialize_keras_object(self.metric)
+        return super().get_config() | {"metric": metric, "label": self.label}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:

@@ -10,7 +10,8 @@ from aranyani_tf.evaluation.metrics import Tables, class_metrics, ratio
 from aranyani_tf.evaluation.tallies import regression_metrics, tally
 from aranyani_tf.labels import is_informative, is_labelled
 
-RECENT_METRICS = ("accuracy", "demographic_parity")  # those of the counts alone that are shown of the recent past
+# What is shown of the recent past, too: metrics of the counts alone.
+RECENT_METRICS = ("accuracy", "demographic_parity")
 RECENT = 2000  # rows after which one counts e⁻¹ of what it did in the recent past
 
 
@@ -28,8 +29,8 @@ class Prequential(keras.metrics.Metric):
     """Every metric of a classifier on a stream, as one Keras metric with a dict for its result.
 
     `recent_…` are of the recent past, in which a row counts half as much as one that came 1,386 rows later
-    (e⁻¹ after 2,000): gaps that change sign cancel out over a whole stream. NaN is what cannot be known: a gap
-    while one group was seen, accuracy without labels.
+    (e⁻¹ after 2,000): gaps that change sign cancel out over a whole stream. NaN is what cannot be known: a
+    gap while one group was seen, accuracy without labels.
 
     >>> metric = Prequential(num_labels=2, num_groups=2)
     >>> metric.update_state([1, 0, 1, 0], [0, 0, 1, 1], [[.2, .8], [.9, .1], [.4, .6], [.7, .3]])
@@ -96,7 +97,8 @@ class RegressionPrequential(keras.metrics.Metric):
         self.sums.assign(kept[:, None, None] * self.sums.value + tf.einsum("wn,ngs->wgs", weights, in_group))
 
     def result(self) -> dict[str, tf.Tensor]:
-        found = regression_metrics(self.errors.value, self.sums.value)  # each of all rows, and of the recent past
+        # Each of all rows, and of the recent past.
+        found = regression_metrics(self.errors.value, self.sums.value)
         return {prefix + name: tf.cast(value[index], tf.float32)
                 for index, prefix in enumerate(("", "recent_")) for name, value in found.items()}
 

@@ -15,6 +15,7 @@ from aranyani_tf.arguments import require_whole
 from aranyani_tf.evaluation.tallies import tally_for
 
 NUM_WINDOWS = 20
+HEADLINE = ("accuracy", "mean_squared_error", "demographic_parity")  # these come first
 
 
 def log_spaced(num_rows: int, first: int = 100, per_decade: int = 8) -> list[int]:
@@ -86,8 +87,8 @@ class StreamRecord:
     def frame(self) -> pd.DataFrame:
         """One row a model and checkpoint: `model`, `step`, then the metrics.
 
-        Metrics without a prefix are of all rows so far; `late_…` of those in the second half of the
-        stream; `window_demographic_parity` is the mean over the windows that are complete, and have rows of two
+        Metrics without a prefix are of all rows so far; `late_…` of those in the second half of the stream;
+        `window_demographic_parity` is the mean over the windows that are complete, and have rows of two
         groups. NaN is what cannot be known.
         """
         gaps = [self.tally.measured(self.between(*window))["demographic_parity"]
@@ -96,14 +97,15 @@ class StreamRecord:
         for index, step in enumerate(self.checkpoints):
             found = self.tally.measured(self.between(0, step))
             late = self.tally.measured(self.between(self.half, step)) if step > self.half else {}
-            headline = [name for name in ("accuracy", "mean_squared_error", "demographic_parity") if name in found]
+            headline = [name for name in HEADLINE if name in found]
             complete = (self.windows[1:] <= step).sum()
             columns: dict[str, Any] = {"model": np.arange(self.num_models), "step": step}
             columns |= {name: found.pop(name) for name in headline}
             columns |= {f"late_{name}": late.get(name, np.nan) for name in headline}
             windows = mean_of_known(gaps[:complete]) if complete else np.nan
             # Where the gap of all rows is not known, the model has diverged, or never met two groups.
-            columns["window_demographic_parity"] = np.where(np.isnan(columns["demographic_parity"]), np.nan, windows)
+            unknown = np.isnan(columns["demographic_parity"])
+            columns["window_demographic_parity"] = np.where(unknown, np.nan, windows)
             frames.append(pd.DataFrame(columns | found | (self.examined[index] if self.examined else {})))
         return pd.concat(frames).sort_values(["model", "step"]).reset_index(drop=True)
 

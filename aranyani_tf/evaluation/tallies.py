@@ -1,7 +1,7 @@
 """From predictions to the tables that metrics are functions of.
 
-`tally` is part of a compiled program, and of one model; `ClassTally` and `RegressionTally` take the rows of many models
-in NumPy, which does a few thousand of them sooner.
+`tally` is part of a compiled program, and of one model; `ClassTally` and `RegressionTally` take the rows of
+many models in NumPy, which does a few thousand of them sooner.
 """
 
 from typing import Protocol
@@ -85,12 +85,13 @@ class RegressionTally:
         values, known = outputs[:, :, 0].astype("float64"), is_labelled(labels)
         errors = np.where(known, labels - values, 0) ** 2
         in_group = groups[:, :, None] == np.arange(self.num_groups)  # (row, model, group)
+        sums = np.where(in_group, values[:, :, None], 0).sum(axis=0)  # (model, group)
         return {"errors": np.stack([errors.sum(axis=0), known.sum(axis=0)], axis=-1),
-                "sums": np.stack([np.where(in_group, values[:, :, None], 0).sum(axis=0), in_group.sum(axis=0)],
-                                 axis=-1)}
+                "sums": np.stack([sums, in_group.sum(axis=0)], axis=-1)}
 
     def measured(self, tables: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        return {name: value.numpy() for name, value in regression_metrics(tables["errors"], tables["sums"]).items()}
+        found = regression_metrics(tables["errors"], tables["sums"])
+        return {name: value.numpy() for name, value in found.items()}
 
 
 def regression_metrics(errors: tf.Tensor, sums: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -101,4 +102,6 @@ def regression_metrics(errors: tf.Tensor, sums: tf.Tensor) -> dict[str, tf.Tenso
 
 def tally_for(num_labels: int, num_groups: int, positive_label: int = 1) -> Tally:
     """1 label is regression."""
-    return RegressionTally(num_groups) if num_labels == 1 else ClassTally(num_labels, num_groups, positive_label)
+    if num_labels == 1:
+        return RegressionTally(num_groups)
+    return ClassTally(num_labels, num_groups, positive_label)

@@ -15,8 +15,9 @@ from aranyani_tf.fairness.sums import sum_over_cells
 from aranyani_tf.forest import packing
 from aranyani_tf.forest.routing import leaf_jacobian
 
-ForestLearner = Any  # `learning.forest_learner.ForestLearner`: learning imports fairness, not the other way round
-ForestTrace = Any  # and its trace
+# `learning.forest_learner` has both; it imports from here, not the other way round.
+ForestLearner = Any
+ForestTrace = Any
 
 
 class NodeConstraint(RunningMeans):

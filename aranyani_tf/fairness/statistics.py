@@ -32,8 +32,8 @@ TINY = 1e-30  # a count that is none
 class Memory(NamedTuple):
     """What is remembered of the past, as tensors in the layout of the training loop.
 
-    What is kept beside the counts is the constraint's own affair. Of running means it is the mean of the values,
-    (cell, value), then the means of their gradients.
+    What is kept beside the counts is the constraint's own affair. Of running means it is the mean of the
+    values, (cell, value), then the means of their gradients.
     """
 
     cell_count: tf.Tensor  # (cell,), float64 so that it can count past 2^24
@@ -82,7 +82,8 @@ class Memory(NamedTuple):
             share = tf.reshape(total, (-1,) + (1,) * (mean.shape.rank - 1))
             return mean + (weighted_sum - share * mean)
 
-        return self._replace(kept=tuple(map(blend, self.kept, kept)), squares=tuple(map(blend, self.squares, squares)))
+        return self._replace(kept=tuple(map(blend, self.kept, kept)),
+                             squares=tuple(map(blend, self.squares, squares)))
 
     def deviations(self, contrasts: np.ndarray) -> tf.Tensor:
         """The standard error of each gap if the groups were alike, (constraint, value).

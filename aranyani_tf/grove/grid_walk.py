@@ -1,7 +1,7 @@
 """The walk over a stream for many models at once: every array has a leading replica axis.
 
-The step is the same pure function as a single model's (`learning.step`), mapped over the replicas, and the loop is
-the same (`learning.chunk_walk`); only the optimizer is another, `replica_adam`.
+The step is the same pure function as a single model's (`learning.step`), mapped over the replicas, and the
+loop is the same (`learning.chunk_walk`); only the optimizer is another, `replica_adam`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,8 +24,8 @@ def walk_replicas(step: Step, optimizer: Adam, replicas: Replicas, fairness_weig
 
     Args:
         fairness_weights: (replica,).
-        rows: features, labels and groups, (row, …), the same rows for all replicas; or (row, replica, …), where
-            each has an order of its own.
+        rows: features, labels and groups, (row, …), the same rows for all replicas; or (row, replica, …),
+            where each has an order of its own.
 
     Returns:
         the replicas, what they predicted (row, replica, label), and the norms of their gradients
@@ -57,8 +57,8 @@ def walk_alone(step: Step, optimizer: Adam, replicas: Replicas, fairness_weights
     """`walk_replicas` with one of them, whose axis is left out on the way: XLA is seven times slower with it."""
     if rows[1].shape.rank == 2:
         rows = tuple(array[:, 0] for array in rows)
-    replicas, outputs, norms = walk_replicas(
-        step, optimizer, tf.nest.map_structure(lambda array: array[0], replicas), fairness_weights[0], rows, *settings)
+    alone = tf.nest.map_structure(lambda array: array[0], replicas)
+    replicas, outputs, norms = walk_replicas(step, optimizer, alone, fairness_weights[0], rows, *settings)
     return tf.nest.map_structure(lambda array: array[None], replicas), outputs[:, None], norms[:, None]
 
 
@@ -77,7 +77,8 @@ class GridWalk:
         scale_target: scales a regression target along the stream, as a single model does.
     """
 
-    def __init__(self, step: Step, optimizer: Adam, samples_per_step: int, scale_target: bool = False) -> None:
+    def __init__(self, step: Step, optimizer: Adam, samples_per_step: int,
+                 scale_target: bool = False) -> None:
         self.samples_per_step, self.scale_target = samples_per_step, scale_target
 
         def walk_all(replicas: Replicas, fairness_weights: tf.Tensor, features: tf.Tensor, labels: tf.Tensor,

@@ -63,7 +63,8 @@ class Grove:
         for seed in seeds:
             require_whole("a seed", seed, 0)
         require_number("learning_rate", learning_rate, 0, above=True)
-        self.members = [(float(weight), int(seed)) for weight, seed in itertools.product(fairness_weights, seeds)]
+        self.members: list[Member] = [(float(weight), int(seed))
+                                      for weight, seed in itertools.product(fairness_weights, seeds)]
         if not self.members or len(set(self.members)) < len(self.members):
             raise ArgumentError("fairness_weights and seeds need at least one value each, and none twice; got "
                              f"{fairness_weights} and {seeds}")
@@ -112,7 +113,8 @@ class Grove:
         rows = tuple(map(np.concatenate, zip(*template.feed(chunks).good_pieces(), strict=True)))
         template.check_probabilities(rows[0])
         held_out = None if held_out is None else checked(held_out, template)
-        loop = GridWalk(template.step, self.optimizer, template.samples_per_step, template.target_scale is not None)
+        loop = GridWalk(template.step, self.optimizer, template.samples_per_step,
+                        template.target_scale is not None)
         self.trained, self.moments, self.diverged, records, norms = {}, {}, [], [], []
         with tqdm(total=len(rows[0]) * len(self.members), unit="sample", unit_scale=True,
                   disable=not verbose) as bar:
@@ -122,9 +124,10 @@ class Grove:
                 record = StreamRecord(len(rows[0]), num_models=len(filled), num_labels=template.num_labels,
                                       num_groups=template.num_groups, checkpoints=checkpoints,
                                       positive_label=template.positive_label)
-                orders = [shuffled_order(len(rows[0]), seed) for _, seed in filled] if shuffle else None
+                orders = np.stack([shuffled_order(len(rows[0]), seed) for _, seed in filled],
+                                  axis=1) if shuffle else None  # (row, replica)
                 chunk_norms = []
-                for *seen, norm in loop.walk(rows, None if orders is None else np.stack(orders, axis=1), chunk_size,
+                for *seen, norm in loop.walk(rows, orders, chunk_size,
                                              () if held_out is None else record.checkpoints):
                     record.add(*seen)
                     chunk_norms.append(norm)
@@ -177,7 +180,8 @@ class Grove:
         if member in self.diverged:
             raise DivergedError(f"the member with fairness_weight {fairness_weight} and seed {seed} has diverged")
         replica, model = self.trained[member], self.single(seed, fairness_weight=fairness_weight)
-        for variables, values in ((model.learner.variables, replica.weights), (model.learner.state, replica.state)):
+        for variables, values in ((model.learner.variables, replica.weights),
+                                  (model.learner.state, replica.state)):
             for variable, value in zip(variables, values, strict=True):
                 variable.assign(value)
         model.learner.store()

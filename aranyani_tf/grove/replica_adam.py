@@ -66,7 +66,8 @@ class Adam(NamedTuple):
         optimizer = keras.optimizers.Adam(self.learning_rate, self.beta_1, self.beta_2, self.epsilon)
         optimizer.build(variables)
         optimizer.iterations.assign(tf.cast(replica.num_updates, optimizer.iterations.dtype))
-        _, _, *slots = optimizer.variables  # iterations and learning rate; then momentum and velocity of each variable
+        # Iterations and learning rate, then momentum and velocity of each variable.
+        _, _, *slots = optimizer.variables
         for own, values in ((slots[::2], replica.momentums), (slots[1::2], replica.velocities)):
             for variable, value in zip(own, values, strict=True):
                 variable.assign(value)

@@ -1,8 +1,8 @@
 """The walk over a chunk of the stream: predict, then learn, step by step (Algorithm 1).
 
-`walk` is the loop for one model and for a grid of them (`grove.grid_walk`); they differ in what a step carries
-on to the next, and in who moves the weights. Keras sees none of what is kept here: it is neither saved nor
-counted as weights.
+`walk` is the loop for one model and for a grid of them (`grove.grid_walk`); they differ in what a step
+carries on to the next, and in who moves the weights. Keras sees none of what is kept here: it is neither
+saved nor counted as weights.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +18,8 @@ Rows = tuple[tf.Tensor, tf.Tensor, tf.Tensor]  # features, labels, groups
 
 
 def walk(step: Step, advance: Callable[[Any, Rows], tuple[Any, Outcome]], carried: Any, rows: Rows,
-         num_rows: tf.Tensor, samples_per_step: int, axis: Sequence[int] = ()) -> tuple[Any, tf.Tensor, tf.Tensor]:
+         num_rows: tf.Tensor, samples_per_step: int,
+         axis: Sequence[int] = ()) -> tuple[Any, tf.Tensor, tf.Tensor]:
     """Takes the first `num_rows` rows in order, step by step.
 
     Args:
@@ -28,8 +29,8 @@ def walk(step: Step, advance: Callable[[Any, Rows], tuple[Any, Outcome]], carrie
         axis: the shape of what an outcome has in front, (replica,) for a grid.
 
     Returns:
-        what the last step carried on; outputs (step, *axis, sample, label), what was predicted for each row before
-        it was learned; norms (step, *axis, norm) of the gradients, if the step records them.
+        what the last step carried on; outputs (step, *axis, sample, label), what was predicted for each row
+        before it was learned; norms (step, *axis, norm) of the gradients, if the step records them.
     """
     features, labels, groups = rows
     samples = tuple(in_steps(array, samples_per_step, filler) for array, filler in (

@@ -41,7 +41,8 @@ class ForestLearner:
         """Which variables learn; as everywhere in Keras, freezing an encoder takes effect with `compile`."""
         if not self.forest.trainable:
             raise ArgumentError("the forest cannot be frozen, only an encoder can; to learn nothing, call predict")
-        self.variables: Sequence[Any] = self.packed + (self.encoder.trainable_variables if self.encoder else [])
+        below = self.encoder.trainable_variables if self.encoder else []
+        self.variables: Sequence[Any] = self.packed + below
         self.state: Sequence[Any] = self.encoder.non_trainable_variables if self.encoder else []
 
     def natural(self) -> list[tf.Tensor]:
@@ -76,11 +77,12 @@ class ForestLearner:
         """What a chunk's features become before the loop begins: (..., feature) → (..., input)."""
         return features if self.encoder else packing.with_constant(features)
 
-    def trace(self, weights: Sequence[tf.Tensor], state: Sequence[tf.Tensor], inputs: tf.Tensor, labels: tf.Tensor,
-              quantities: Quantities) -> "ForestTrace":
+    def trace(self, weights: Sequence[tf.Tensor], state: Sequence[tf.Tensor], inputs: tf.Tensor,
+              labels: tf.Tensor, quantities: Quantities) -> "ForestTrace":
         return ForestTrace(self, weights, state, inputs, labels, quantities)
 
-    def predict(self, weights: Sequence[tf.Tensor], state: Sequence[tf.Tensor], inputs: tf.Tensor) -> tf.Tensor:
+    def predict(self, weights: Sequence[tf.Tensor], state: Sequence[tf.Tensor],
+                inputs: tf.Tensor) -> tf.Tensor:
         """What the model says when it is not learning (no dropout, say): (batch, label)."""
         matrix, leaf_logits, *encoder_weights = weights
         if self.encoder:

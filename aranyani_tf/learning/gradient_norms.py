@@ -20,7 +20,8 @@ class GradientRecord:
         self.rows: list[np.ndarray] = []  # norms
         self.steps: list[np.ndarray] = []  # how many samples were seen after each step
         self.num_samples = 0
-        self.buffers: dict[int, tuple[tf.Variable, tf.Variable]] = {}  # rows of a chunk → norms, how many rows count
+        # Rows of a chunk → norms, how many rows count.
+        self.buffers: dict[int, tuple[tf.Variable, tf.Variable]] = {}
 
     def prepare(self, chunk_size: int) -> None:
         """Makes sure of a buffer for chunks of so many rows, before a program is compiled for them."""

@@ -57,11 +57,12 @@ class KerasLearner:
     def prepare(self, features: tf.Tensor) -> tf.Tensor:
         return features
 
-    def trace(self, weights: Sequence[tf.Tensor], state: Sequence[tf.Tensor], inputs: tf.Tensor, labels: tf.Tensor,
-              quantities: Quantities) -> "KerasTrace":
+    def trace(self, weights: Sequence[tf.Tensor], state: Sequence[tf.Tensor], inputs: tf.Tensor,
+              labels: tf.Tensor, quantities: Quantities) -> "KerasTrace":
         return KerasTrace(self, weights, state, inputs, labels, quantities)
 
-    def predict(self, weights: Sequence[tf.Tensor], state: Sequence[tf.Tensor], inputs: tf.Tensor) -> tf.Tensor:
+    def predict(self, weights: Sequence[tf.Tensor], state: Sequence[tf.Tensor],
+                inputs: tf.Tensor) -> tf.Tensor:
         return self.predictor.stateless_call(weights, state, inputs, training=False)[0]
 
 

@@ -63,9 +63,10 @@ class Aranyani(FairModel):
         forget: "rows": a cell forgets with each of its own samples, so that a small group's mean covers a
             longer past than a large one's; "time": all cells forget with every sample.
         chance: how many standard errors of a gap count as chance: it is that much shorter before the penalty
-            sees it, and a group of a few samples moves nothing. 0.0 is the paper's rule; 2.0 is a good choice.
-        scale_target: for regression: learns the target's mean and deviation along the stream, so that any unit will
-            do; predictions are in that unit.
+            sees it, and a group of a few samples moves nothing. 0.0 is the paper's rule; 2.0 is a good
+            choice.
+        scale_target: for regression: learns the target's mean and deviation along the stream, so that any
+            unit will do; predictions are in that unit.
         record_gradients: keep the norms of the gradients in `model.gradient_norms`.
         on_bad_rows: "raise" or "skip".
         seed: of the initial weights.
@@ -79,15 +80,15 @@ class Aranyani(FairModel):
      'loss', 'recent_accuracy', 'recent_demographic_parity', 'soft_demographic_parity', 'task_loss']
     """
 
-    def __init__(self, num_labels: int = 2, num_trees: int = 3, height: int = 4, *, fairness_weight: float = 10.0,
-                 notion: str | Notion = "demographic_parity", constraint: str | None = None,
-                 penalty: str | Penalty | None = None, num_groups: int = 2, activation: Any = "sigmoid",
-                 routing: str = "levels", predictor: keras.layers.Layer | None = None,
-                 encoder: keras.layers.Layer | None = None, samples_per_step: int = 1, online: bool = True,
-                 update_when: str = "always", wait_for_all_groups: bool = False, decay: float | None = None,
-                 forget: str = "rows", chance: float = 0.0, scale_target: bool = True,
-                 record_gradients: bool = False, on_bad_rows: str = "raise", seed: int | None = None,
-                 **kwargs: Any) -> None:
+    def __init__(self, num_labels: int = 2, num_trees: int = 3, height: int = 4, *,
+                 fairness_weight: float = 10.0, notion: str | Notion = "demographic_parity",
+                 constraint: str | None = None, penalty: str | Penalty | None = None, num_groups: int = 2,
+                 activation: Any = "sigmoid", routing: str = "levels",
+                 predictor: keras.layers.Layer | None = None, encoder: keras.layers.Layer | None = None,
+                 samples_per_step: int = 1, online: bool = True, update_when: str = "always",
+                 wait_for_all_groups: bool = False, decay: float | None = None, forget: str = "rows",
+                 chance: float = 0.0, scale_target: bool = True, record_gradients: bool = False,
+                 on_bad_rows: str = "raise", seed: int | None = None, **kwargs: Any) -> None:
         require_settings(
             num_labels=num_labels, num_groups=num_groups, samples_per_step=samples_per_step, online=online,
             update_when=update_when, wait_for_all_groups=wait_for_all_groups, decay=decay, forget=forget,
@@ -170,8 +171,8 @@ class Aranyani(FairModel):
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
         parts = {name: keras.saving.deserialize_keras_object(config[name]) for name in OBJECTS}
-        # What files of the first version do not say: their targets were not scaled, and a predictor had a forest's
-        # settings beside it.
+        # What files of the first version do not say: their targets were not scaled, and a predictor had a
+        # forest's settings beside it.
         config = {"scale_target": False, **config} | parts
         if not config.get("online", True):
             config["decay"] = None  # which had no effect

@@ -57,7 +57,8 @@ class ChunkModel(SharedModel):
         self.all_known = False
         self.has_further_metrics = False  # given to `compile`
 
-    def learn_rows(self, features: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor, num_rows: tf.Tensor) -> tf.Tensor:
+    def learn_rows(self, features: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor,
+                   num_rows: tf.Tensor) -> tf.Tensor:
         """Learns from the first `num_rows` rows in order; returns what was predicted for each before, (row, label)."""
         raise NotImplementedError
 

@@ -95,7 +95,8 @@ class FitProgress(keras.callbacks.Callback):
     def __init__(self, progress: Progress, after_chunk: Callable[[str], None],
                  on_restored: Callable[[], None]) -> None:
         super().__init__()
-        self.progress, self.after_chunk, self.on_restored, self.begun = progress, after_chunk, on_restored, False
+        self.progress, self.after_chunk, self.on_restored = progress, after_chunk, on_restored
+        self.begun = False
 
     def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
         # Zero when `fit` begins, so whatever is there now came with a backup that a callback restored.

@@ -1,8 +1,8 @@
 """A Keras model that threads can share, and whose files are whole.
 
-Two locks. `turn` is held by whoever learns or evaluates, for as long as that takes. `state` is held only while
-a chunk moves the variables, while they are read to be saved, and while the model is built. So `model.save` works
-in the middle of `fit`, between two chunks, and nothing in the file is older than the rest
+Two locks. `turn` is held by whoever learns or evaluates, for as long as that takes. `state` is held only
+while a chunk moves the variables, while they are read to be saved, and while the model is built. So
+`model.save` works in the middle of `fit`, between two chunks, and nothing in the file is older than the rest
 (`keras.saving.save_model` knows nothing of this). Predictions take neither once the model is built.
 """
 
@@ -41,7 +41,8 @@ class SharedModel(keras.Model):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.turn, self.state = threading.RLock(), threading.RLock()
-        self.seal: dict | None = None  # what the file said that was loaded, until it was compared with what came out
+        # What the file said that was loaded, until it was compared with what came out.
+        self.seal: dict | None = None
 
     def sealed(self, as_loaded: bool = False) -> dict[str, Any]:
         """What the parts of a file can be compared by, to see whether they are of one moment.
@@ -130,7 +131,8 @@ class SharedModel(keras.Model):
     def require_one_moment(self) -> None:
         """Raises if a file was loaded whose parts are of two moments; asked at the first use after loading."""
         seal = self.seal or {}
-        for name, value in prefixed("seal_", self.sealed(as_loaded=True)).items() if seal and self.built else ():
+        found = prefixed("seal_", self.sealed(as_loaded=True)) if seal and self.built else {}
+        for name, value in found.items():
             if name in seal and not np.array_equal(seal[name], value):
                 raise DamagedFileError(
                     f"the file that was loaded is damaged: its parts are of two moments ({name.removeprefix('seal_')} "

@@ -20,7 +20,8 @@ from aranyani_tf.streams.row_rules import LARGEST
 NUMBERS, TIMES, CATEGORIES = "numbers", "times", "categories"
 ISO_TIME = r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?"
 NUMBER_FOR_PEOPLE = r"[+-]?\d{1,3}([.,]?\d{3})*([.,]\d+)?"  # 1,5 and 1.234,56 and 1,234.56
-THOUSANDS = {".": r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?", ",": r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?"}  # by decimal mark
+THOUSANDS = {".": r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?",  # by decimal mark
+             ",": r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?"}
 EXACT = 2**53  # from here on, neighbouring whole numbers share a float64
 DAY = np.timedelta64(1, "D")
 

@@ -10,10 +10,10 @@
 Only `online` is honest for a stream: the other three know the mean, the spread and the categories
 of rows that have not arrived yet.
 
-A column has at most `max_categories` categories. Where there are more, the most frequent are kept (`online`: the
-first) and the others share the last one, "(other)". An empty cell, and a category that was not there when the
-codes were settled, become all zeros if one-hot, and the mean of the column otherwise (0 if scaled); `online`
-has codes for new categories.
+A column has at most `max_categories` categories. Where there are more, the most frequent are kept (`online`:
+the first) and the others share the last one, "(other)". An empty cell, and a category that was not there when
+the codes were settled, become all zeros if one-hot, and the mean of the column otherwise (0 if scaled);
+`online` has codes for new categories.
 """
 
 from collections import Counter
@@ -59,8 +59,8 @@ class RunningMoments:
 class TableEncoder:
     """Turns pieces of a table into float32 features.
 
-    `observe` all pieces, `settle`, then `encode` them, in the order in which they arrive if `online`. What it holds
-    grows with the number of columns and categories, never with the number of rows.
+    `observe` all pieces, `settle`, then `encode` them, in the order in which they arrive if `online`. What it
+    holds grows with the number of columns and categories, never with the number of rows.
 
     Args:
         options: preprocessing, scale, max_categories and unknown are those that count here.
@@ -111,15 +111,16 @@ class TableEncoder:
         counts, self.counts = self.counts, {}
         if self.online:
             return
-        moments = dict(zip(self.numbers, zip(self.moments.mean, self.moments.squares, self.moments.count, strict=True),
-                           strict=True))
+        own = zip(self.moments.mean, self.moments.squares, self.moments.count, strict=True)
+        moments = dict(zip(self.numbers, own, strict=True))
         for name, counter in counts.items():
             values = sorted(counter)
             if len(values) > self.max_categories:
                 self.with_other.add(name)
                 values = sorted(sorted(values, key=lambda value: -counter[value])[: self.max_categories - 1])
             self.codes[name] = {value: code for code, value in enumerate(values)}
-            rows = np.array([counter.pop(value) for value in values] + [counter.total()] * (name in self.with_other))
+            kept = [counter.pop(value) for value in values]
+            rows = np.array([*kept, counter.total()] if name in self.with_other else kept)
             code = np.arange(len(rows))
             mean = rows @ code / max(rows.sum(), 1)
             moments[name] = mean, rows @ (code - mean) ** 2, rows.sum()
@@ -157,8 +158,9 @@ class TableEncoder:
 
     def values(self, piece: pd.DataFrame, names: Sequence[str], unknown: Unknown | None = None) -> np.ndarray:
         """float64 (row, name): numbers as they are, categories as their codes; NaN for what has none."""
-        return np.stack([self.codes_of(piece[name], unknown) if name in self.codes else piece[name].to_numpy("float64")
-                         for name in names], axis=1).astype("float64")
+        columns = [self.codes_of(piece[name], unknown) if name in self.codes
+                   else piece[name].to_numpy("float64") for name in names]
+        return np.stack(columns, axis=1).astype("float64")
 
     def codes_of(self, column: pd.Series, unknown: Unknown | None = None) -> np.ndarray:
         name = column.name

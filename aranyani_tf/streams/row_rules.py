@@ -140,7 +140,8 @@ class RowRules:
         if self.on_bad_rows == "raise":
             raise RowError(f"{sentence}. Mend the row, or pass on_bad_rows='skip'")
 
-    def good_rows(self, bad: np.ndarray, features: np.ndarray, labels: np.ndarray, groups: np.ndarray) -> Rows:
+    def good_rows(self, bad: np.ndarray, features: np.ndarray, labels: np.ndarray,
+                  groups: np.ndarray) -> Rows:
         """The rows that are not bad, with the types that the training loop takes."""
         good = ~bad if bad.any() else slice(None)
         label_type = self.dtype if self.num_labels == 1 else np.int32

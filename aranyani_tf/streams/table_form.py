@@ -68,7 +68,8 @@ class TableForm:
 
     def pieces(self, table: Table, options: TableOptions) -> Iterator[pd.DataFrame]:
         """Pieces of all columns that are used; a label or a group may be missing."""
-        return table.pieces(self.kinds, on_empty_cells=options.on_empty_cells, optional=(options.label, options.group))
+        return table.pieces(self.kinds, on_empty_cells=options.on_empty_cells,
+                            optional=(options.label, options.group))
 
     def learn(self, table: Table) -> int:
         """The first pass: which labels, groups, categories and scales there are. Gives the number of rows."""
@@ -87,8 +88,8 @@ class TableForm:
         """Features (row, feature) that further rows would have; only the columns of features are needed.
 
         Args:
-            on_empty_cells: "raise", or "fill" for the mean of the column (no category, if one-hot); None does what
-                the stream did, and raises where that left out rows.
+            on_empty_cells: "raise", or "fill" for the mean of the column (no category, if one-hot); None does
+                what the stream did, and raises where that left out rows.
         """
         if on_empty_cells is None:
             on_empty_cells = "fill" if self.options.on_empty_cells == "fill" else "raise"
@@ -125,7 +126,8 @@ class TableForm:
         self.encoder, self.labels, self.groups = after.encoder, after.labels, after.groups
         return rows | {"feature_names": self.encoder.feature_names, "group_names": self.groups.names,
                        "label_names": self.labels and self.labels.names, "form": self,
-                       "report": report(table.columns, self, empty, {name: unknown[name][0] for name in unknown}),
+                       "report": report(table.columns, self, empty,
+                                        {name: count for name, (count, _) in unknown.items()}),
                        "reorderable": not self.encoder.online}
 
 
@@ -159,7 +161,8 @@ def require_unchanged(table: Table, is_so: bool) -> None:
 
 def warn_of_unknown(unknown: Unknown, table: Table, stacklevel: int) -> None:
     if unknown:
-        found = "; ".join(f"{name!r}: {count:,} cells, the first {value!r}" for name, (count, value) in unknown.items())
+        found = "; ".join(f"{name!r}: {count:,} cells, the first {value!r}"
+                          for name, (count, value) in unknown.items())
         warnings.warn(f"{table.source} has categories that were not there before, and no feature stands for them: "
                       f"{found}", stacklevel=stacklevel)
 

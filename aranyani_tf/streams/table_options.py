@@ -32,13 +32,13 @@ class TableOptions:
         categorical: columns of numbers that are categories in truth; texts are so anyway.
         drop_group: True leaves the group's column out of the features.
         scale: False leaves numbers as they are.
-        num_labels, num_groups: how many values those columns have, 2 by default. More than are there leave room
-            for some that come later; None takes what comes, and num_labels=1 is regression. At least two values
-            must be there already, since with one there is nothing to tell apart.
-        on_empty_cells: "raise"; "skip" to leave out the rows that have one; or "fill" for the mean of the column
-            (no category, if one-hot). "raise" is about features only.
-        unknown: what to do with a category in later rows that was not there at first: "ignore" it (all zeros if
-            one-hot, else the column's mean; "online" gives it a code) or "raise".
+        num_labels, num_groups: how many values those columns have, 2 by default. More than are there leave
+            room for some that come later; None takes what comes, and num_labels=1 is regression. At least two
+            values must be there already, since with one there is nothing to tell apart.
+        on_empty_cells: "raise"; "skip" to leave out the rows that have one; or "fill" for the mean of the
+            column (no category, if one-hot). "raise" is about features only.
+        unknown: what to do with a category in later rows that was not there at first: "ignore" it (all zeros
+            if one-hot, else the column's mean; "online" gives it a code) or "raise".
         max_categories: 1000; of a column with more, the most frequent are kept and the others become one.
         separator, decimal: of CSV files, "," and "." unless told otherwise.
         empty: words of a CSV file that stand for an empty cell, such as "NA".
@@ -92,7 +92,8 @@ class TableOptions:
 
     def changed(self, **given: Any) -> Self:
         """These options, with those that are not None in place of their own."""
-        return replace(self, **with_lists({name: value for name, value in given.items() if value is not None}))
+        given = {name: value for name, value in given.items() if value is not None}
+        return replace(self, **with_lists(given))
 
 
 def with_lists(given: dict[str, Any]) -> dict[str, Any]:

@@ -60,8 +60,8 @@ class Table:
                     "na_values": ["", *options.empty], "index_col": False}
 
         def read(kinds: Mapping[str, str]) -> Iterator[pd.DataFrame]:
-            # Types are settled: a category such as 01 must not turn into a number in a later piece. Rows with more
-            # fields than the header has names are refused: index_col=False, and its warning an error.
+            # Types are settled: a category such as 01 must not turn into a number in a later piece. Rows with
+            # more fields than the header has names are refused: index_col=False, and its warning an error.
             types = {name: str for name, kind in kinds.items() if kind != NUMBERS}
             with readable(path, "CSV file in UTF-8"), warnings.catch_warnings(), pd.read_csv(
                     path, dtype=types, chunksize=PIECE, decimal=options.decimal, dtype_backend="numpy_nullable",
@@ -71,7 +71,8 @@ class Table:
 
         require_file(path)
         with readable(path, "CSV file in UTF-8"):  # pandas would call a second `y` y.1, and make a feature of it
-            header = pd.read_csv(path, header=None, nrows=1, dtype=str, **(settings | {"na_values": [""]})).iloc[0]
+            header = pd.read_csv(path, header=None, nrows=1, dtype=str,
+                                 **(settings | {"na_values": [""]})).iloc[0]
         refuse_twice(list(header.dropna()), str(path))
         return cls(str(path), read, options.decimal)
 
@@ -91,7 +92,9 @@ class Table:
         if isinstance(source, pd.DataFrame):
             return cls.of_frame(source, "the data frame")
         require_file(source)
-        return cls.of_parquet(source) if Path(source).suffix in (".parquet", ".pq") else cls.of_csv(source, options)
+        if Path(source).suffix in (".parquet", ".pq"):
+            return cls.of_parquet(source)
+        return cls.of_csv(source, options)
 
     def require(self, wanted: Iterable[str]) -> None:
         """Raises unless there is a column of each name."""
@@ -117,11 +120,12 @@ class Table:
             may_skip: whether messages may advise to skip.
         """
         start, self.num_skipped = 0, 0
-        looked_at = {"raise": [name for name in kinds if name not in optional], "skip": list(kinds), "fill": []}
+        looked_at: dict[str, list[str]] = {
+            "raise": [name for name in kinds if name not in optional], "skip": list(kinds), "fill": []}
         for piece in self.read(kinds):
             piece = piece.set_axis(self.columns, axis=1)
-            piece = pd.DataFrame({name: as_kind(piece[name], kind, self.source, start) for name, kind in kinds.items()},
-                                 index=pd.RangeIndex(start, start + len(piece)))
+            cells = {name: as_kind(piece[name], kind, self.source, start) for name, kind in kinds.items()}
+            piece = pd.DataFrame(cells, index=pd.RangeIndex(start, start + len(piece)))
             empty = piece[looked_at[on_empty_cells]].isna()
             bad = empty.any(axis=1).to_numpy(bool)
             if bad.any() and on_empty_cells == "raise":
