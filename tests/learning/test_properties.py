@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import aranyani_tf as ar
 
 NUM_FEATURES = 3
-SETTINGS = settings(max_examples=300, deadline=None, derandomize=True,
+SETTINGS = settings(max_examples=100, deadline=None, derandomize=True,
                     suppress_health_check=list(HealthCheck))
 
 learning = ar.Aranyani(num_trees=2, height=3, num_labels=3, num_groups=3, seed=0,

@@ -36,6 +36,7 @@ def test_a_single_layer_is_an_encoder(layer, tmp_path):
     np.testing.assert_array_equal(loaded.predict(x, verbose=0), model.predict(x, verbose=0))
 
 
+@pytest.mark.xla
 def test_an_eager_run_gives_the_compiled_numbers():
     x, y, a = rows(30)
     eager, compiled = ar.Aranyani(**SMALL), ar.Aranyani(**SMALL)
@@ -111,6 +112,7 @@ def test_predict_takes_a_stream_a_dict_and_a_dataset():
         np.testing.assert_allclose(model.predict(given, verbose=0), expected, atol=1e-7)
 
 
+@pytest.mark.xla
 def test_a_bare_model_is_fair_to_a_degree_that_can_be_seen():
     """The default λ belongs to the default penalty: on Adult's first rows the gap shrinks by a fifth or more."""
     stream = ar.datasets.load("adult")[:12_000]
@@ -160,6 +162,7 @@ def test_a_source_that_gives_its_rows_once_loses_none():
     assert model.so_far()["rows"] == 120
 
 
+@pytest.mark.xla
 def test_many_groups_and_conditions_compile_in_seconds():
     x, y, _ = rows(50)
     for settings in ({"num_groups": 300}, {"num_groups": 10, "num_labels": 60, "notion": "equalized_odds"}):

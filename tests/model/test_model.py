@@ -29,6 +29,7 @@ def assert_same(first, second):
         np.testing.assert_array_equal(mine, other)
 
 
+@pytest.mark.xla
 def test_without_fairness_it_is_a_stock_keras_training_loop(stream):
     """λ = 0 against ObliqueForest in keras.Sequential, Adam and cross-entropy, sample by sample."""
     ours = ar.Aranyani(**SMALL, fairness_weight=0.0)
@@ -62,6 +63,7 @@ def test_the_node_statistics_are_the_means_of_what_the_tape_sees(stream):
     np.testing.assert_array_equal(model.statistics.cell_count, np.bincount(a))
 
 
+@pytest.mark.xla
 @pytest.mark.parametrize("samples_per_step", [1, 10])
 def test_how_the_stream_is_cut_into_chunks_changes_nothing(stream, samples_per_step):
     models = []
@@ -78,6 +80,7 @@ def test_how_the_stream_is_cut_into_chunks_changes_nothing(stream, samples_per_s
             np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-6)
 
 
+@pytest.mark.xla
 def test_fit_and_predict_then_learn_are_the_same_learner(stream):
     fitted, asked = ar.Aranyani(**SMALL), ar.Aranyani(**SMALL)
     history = fitted.fit(stream, verbose=0).history
@@ -99,6 +102,7 @@ def test_history_and_loss_parts(stream):
     assert history["loss"][0] == pytest.approx(history["task_loss"][0] + history["fairness_penalty"][0])
 
 
+@pytest.mark.xla
 def test_a_larger_weight_makes_it_fairer():
     stream = ar.datasets.load("synthetic", num_rows=20_000, seed=0)
     gaps, model = [], ar.Aranyani(seed=0, penalty=ar.Huber(linear_slope=1.0))
@@ -112,6 +116,7 @@ def test_a_larger_weight_makes_it_fairer():
     assert gaps[0] > 2 * gaps[1] > 3 * gaps[2]
 
 
+@pytest.mark.xla
 def test_a_stream_resumes_exactly_in_a_new_process(stream, tmp_path):
     whole, half = ar.Aranyani(**SMALL, decay=0.01), ar.Aranyani(**SMALL, decay=0.01)
     parts = [(stream.features[s], stream.labels[s], stream.groups[s]) for s in (slice(350), slice(350, None))]
@@ -162,6 +167,7 @@ def test_the_same_seed_gives_the_same_bytes(stream):
     assert any((a != b).any() for a, b in zip(first.get_weights(), other.get_weights(), strict=True))
 
 
+@pytest.mark.xla
 def test_any_keras_model_can_take_the_forest_s_place(stream, tmp_path):
     """A two-layer predictor: fair with λ, its statistics equal to the tape's, and it saves."""
     def make(weight):
@@ -196,6 +202,7 @@ def test_several_samples_a_step_work_for_any_keras_model(stream):
     np.testing.assert_allclose(model.statistics.output_mean[:, 0], means, atol=1e-6)
 
 
+@pytest.mark.xla
 def test_an_encoder_learns_from_the_task_gradient(stream, tmp_path):
     """λ = 0 and SGD: one step moves the encoder by the gradient of the whole chain."""
     def chain():
@@ -219,6 +226,7 @@ def test_an_encoder_learns_from_the_task_gradient(stream, tmp_path):
     np.testing.assert_array_equal(*(m.predict(stream.features, verbose=0) for m in (loaded, model)))
 
 
+@pytest.mark.xla
 def test_gradient_norms_are_recorded_along_the_stream(stream):
     model = ar.Aranyani(**SMALL, record_gradients=True)
     model.fit(stream.chunks(256), verbose=0)
