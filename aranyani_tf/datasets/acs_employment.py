@@ -1,12 +1,11 @@
 """ACS Employment, Massachusetts: is a person at work?"""
 
-from typing import Any
 
 import pandas as pd
 
 from aranyani_tf.arguments import require_choice
 from aranyani_tf.datasets.packaged import package_members
-from aranyani_tf.datasets.shipped import in_order
+from aranyani_tf.datasets.shipped import Order, in_order
 from aranyani_tf.streams.stream import Stream
 
 PACKAGE = ("nannyml==0.13.1", "cf5f4a33489834ae6773cb1baa33a0f98c0a3ee6ed9b43049478b25ce22fe869")
@@ -28,7 +27,7 @@ NOT_FEATURES = ("id", "year", "prediction", "predicted_probability")
 
 
 def acs_employment(groups: str = "race", preprocessing: str = "one_hot", drop_group: bool = False,
-                   order: Any = None) -> Stream:
+                   order: Order = None) -> Stream:
     """Answers of people in Massachusetts to the American Community Survey, 2015 to 2018, by year.
 
     Nine groups by race, four of them with some hundred rows or less: what a method does to small groups

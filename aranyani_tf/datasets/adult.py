@@ -1,10 +1,9 @@
 """Adult (UCI): does a person earn more than 50,000 dollars a year?"""
 
-from typing import Any
 
 import pandas as pd
 
-from aranyani_tf.datasets.shipped import in_order, shipped
+from aranyani_tf.datasets.shipped import Order, in_order, shipped
 from aranyani_tf.streams.stream import Stream
 
 COLUMNS = ("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",
@@ -12,7 +11,7 @@ COLUMNS = ("age", "workclass", "fnlwgt", "education", "education-num", "marital-
            "native-country", "income")
 
 
-def adult(preprocessing: str = "released", drop_group: bool = False, order: Any = None) -> Stream:
+def adult(preprocessing: str = "released", drop_group: bool = False, order: Order = None) -> Stream:
     """UCI Adult, the training file in its own order: what the paper streams.
 
     Source: Becker and Kohavi, "Adult", UCI Machine Learning Repository, 1996; licence CC BY 4.0.

@@ -7,7 +7,7 @@ import pandas as pd
 
 from aranyani_tf.arguments import require_choice
 from aranyani_tf.datasets.packaged import package_member
-from aranyani_tf.datasets.shipped import in_order
+from aranyani_tf.datasets.shipped import Order, in_order
 from aranyani_tf.streams.stream import Stream
 
 PACKAGE = ("aif360==0.3.0rc0", "0db86e749bd8c6814023663cae76e1d7826a4596d1228cdaa758df3b0dccfd0a")
@@ -17,7 +17,7 @@ GROUPS = ("age", "marital")
 
 
 def bank(groups: str = "age", preprocessing: str = "one_hot", drop_group: bool = False,
-         order: Any = None) -> Stream:
+         order: Order = None) -> Stream:
     """Calls of a Portuguese bank in the order of their dates, May 2008 to November 2010.
 
     The label's rate rises along the file, from 3 % in its first quarter over 6 and 10 to 26 % in its last:

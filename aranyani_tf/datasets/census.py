@@ -1,10 +1,9 @@
 """Census-Income (KDD): does a person earn more than 50,000 dollars a year?"""
 
-from typing import Any
 
 import pandas as pd
 
-from aranyani_tf.datasets.shipped import in_order, shipped
+from aranyani_tf.datasets.shipped import Order, in_order, shipped
 from aranyani_tf.streams.stream import Stream
 
 COLUMNS = (
@@ -19,7 +18,7 @@ COLUMNS = (
 NUMBERED_CATEGORIES = ("industry_code", "occupation_code", "own_business", "veterans_benefits", "year")
 
 
-def census(preprocessing: str = "released", drop_group: bool = False, order: Any = None) -> Stream:
+def census(preprocessing: str = "released", drop_group: bool = False, order: Order = None) -> Stream:
     """Census-Income (KDD), the training file in its own order: what the paper streams.
 
     Source: US Census Bureau, "Census-Income (KDD)", UCI Machine Learning Repository, 2000; licence

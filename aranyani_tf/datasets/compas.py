@@ -1,12 +1,11 @@
 """COMPAS (ProPublica): will a defendant be charged again?"""
 
 import math
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from aranyani_tf.datasets.shipped import in_order, shipped
+from aranyani_tf.datasets.shipped import Order, in_order, shipped
 from aranyani_tf.streams.stream import Stream
 
 FEATURES = ("juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count", "age", "c_charge_degree",
@@ -15,7 +14,7 @@ FEATURES = ("juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count"
 COLUMNS = (*FEATURES, "decile_score", "score_text", "two_year_recid", "is_recid")
 
 
-def compas(preprocessing: str = "released", drop_group: bool = False, order: Any = None) -> Stream:
+def compas(preprocessing: str = "released", drop_group: bool = False, order: Order = None) -> Stream:
     """ProPublica's two-year recidivism data, in the order in which the paper's authors stream it.
 
     Source: Larson, Mattu, Kirchner and Angwin, "How We Analyzed the COMPAS Recidivism Algorithm",

@@ -1,11 +1,14 @@
 """The data files that come with the package: where they lie, and whether they are what they should be."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from aranyani_tf.files import sha256
+
+Order = Sequence[int] | np.ndarray | None  # numbers of rows; None leaves all as they are
 
 # In a checkout the files lie beside the package, in a wheel inside it.
 PACKAGE = Path(__file__).parents[1]
@@ -33,6 +36,6 @@ def shipped(name: str) -> Path:
     return paths[0]
 
 
-def in_order(frame: pd.DataFrame, order: Any) -> pd.DataFrame:
+def in_order(frame: pd.DataFrame, order: Order) -> pd.DataFrame:
     """The frame's rows by number, in this order; all of them if `order` is None."""
     return frame if order is None else frame.iloc[order]
