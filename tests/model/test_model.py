@@ -63,7 +63,6 @@ def test_the_node_statistics_are_the_means_of_what_the_tape_sees(stream):
     np.testing.assert_array_equal(model.statistics.cell_count, np.bincount(a))
 
 
-@pytest.mark.xla
 @pytest.mark.parametrize("samples_per_step", [1, 10])
 def test_how_the_stream_is_cut_into_chunks_changes_nothing(stream, samples_per_step):
     models = []
@@ -80,7 +79,6 @@ def test_how_the_stream_is_cut_into_chunks_changes_nothing(stream, samples_per_s
             np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-6)
 
 
-@pytest.mark.xla
 def test_fit_and_predict_then_learn_are_the_same_learner(stream):
     fitted, asked = ar.Aranyani(**SMALL), ar.Aranyani(**SMALL)
     history = fitted.fit(stream, verbose=0).history
@@ -202,7 +200,6 @@ def test_several_samples_a_step_work_for_any_keras_model(stream):
     np.testing.assert_allclose(model.statistics.output_mean[:, 0], means, atol=1e-6)
 
 
-@pytest.mark.xla
 def test_an_encoder_learns_from_the_task_gradient(stream, tmp_path):
     """λ = 0 and SGD: one step moves the encoder by the gradient of the whole chain."""
     def chain():
@@ -226,7 +223,6 @@ def test_an_encoder_learns_from_the_task_gradient(stream, tmp_path):
     np.testing.assert_array_equal(*(m.predict(stream.features, verbose=0) for m in (loaded, model)))
 
 
-@pytest.mark.xla
 def test_gradient_norms_are_recorded_along_the_stream(stream):
     model = ar.Aranyani(**SMALL, record_gradients=True)
     model.fit(stream.chunks(256), verbose=0)
