@@ -8,7 +8,7 @@ if keras.config.backend() != "tensorflow":
         "unset KERAS_BACKEND or set it to 'tensorflow' before Keras is imported")
 
 from aranyani_tf import datasets, errors
-from aranyani_tf.baselines import fermi, reservoir  # noqa: F401  Keras can load their models once they are known
+from aranyani_tf.baselines import fermi, reservoir  # noqa: F401  so that Keras can load their models
 from aranyani_tf.evaluation.learn_stream import learn_stream
 from aranyani_tf.evaluation.metrics import register_metric
 from aranyani_tf.fairness.constraints import register_constraint

@@ -1,13 +1,15 @@
 """Checks of arguments, with errors that name them."""
 
 import numbers
+from collections.abc import Collection, Iterable
+from typing import Any
 
 import numpy as np
 
 from aranyani_tf.errors import ArgumentError
 
 
-def require_whole(name, value, low, high=None):
+def require_whole(name: str, value: Any, low: int, high: int | None = None) -> None:
     """Raises unless `value` is a whole number between `low` and `high`."""
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not whole or value < low or (high is not None and value > high):
@@ -15,7 +17,8 @@ def require_whole(name, value, low, high=None):
         raise ArgumentError(f"{name} must be a whole number {wanted}, got {value!r}")
 
 
-def require_number(name, value, low, high=None, *, above=False, below=False, dtype="float32"):
+def require_number(name: str, value: Any, low: float, high: float | None = None, *, above: bool = False,
+                   below: bool = False, dtype: str = "float32") -> None:
     """Raises unless `value` is a finite number from `low` to `high`, of which the ends may be left out."""
     real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
     try:
@@ -31,26 +34,26 @@ def require_number(name, value, low, high=None, *, above=False, below=False, dty
         raise ArgumentError(f"{name} must be a finite number {wanted}, got {value!r}")
 
 
-def require_choice(name, value, choices):
+def require_choice(name: str, value: Any, choices: Collection[str]) -> None:
     """Raises unless `value` is one of `choices`."""
     if not isinstance(value, str) or value not in choices:
         raise ArgumentError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
 
 
-def require_flags(**flags):
+def require_flags(**flags: Any) -> None:
     """Raises unless every value is True or False: the text "False" would count as true."""
     for name, value in flags.items():
         if not isinstance(value, (bool, np.bool_)):
             raise ArgumentError(f"{name} must be True or False, got {value!r}")
 
 
-def require_seed(value):
+def require_seed(value: Any) -> None:
     """Raises unless `value` is a whole number of at least 0, or None for a new one each time."""
     if value is not None:
         require_whole("seed", value, 0)
 
 
-def require_object(name, value, methods, examples):
+def require_object(name: str, value: Any, methods: Iterable[str], examples: str) -> None:
     """Raises unless `value` is an object, not a class, that has these methods."""
     if isinstance(value, type):
         raise ArgumentError(f"{name} must be an object, got the class {value.__name__}; write {value.__name__}()")
@@ -59,6 +62,6 @@ def require_object(name, value, methods, examples):
                             f"got {value!r}")
 
 
-def require_fairness_weight(value, dtype="float32"):
+def require_fairness_weight(value: Any, dtype: str = "float32") -> None:
     """Raises unless λ is a finite number of at least 0."""
     require_number("fairness_weight", value, 0, dtype=dtype)

@@ -6,11 +6,15 @@ import hashlib
 import os
 import re
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
+from typing import IO, Any
+
+from filelock import FileLock, Timeout
 
 
 @contextlib.contextmanager
-def whole_path(path):
+def whole_path(path: str | os.PathLike) -> Iterator[Path]:
     """A path beside `path`, with the same ending; the file that is written there becomes `path` at the end.
 
     It has reached the disk when it gets its name, so a run or a machine that stops leaves what was there
@@ -28,58 +32,89 @@ def whole_path(path):
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     remove_left_overs(path)
-    # Nobody can guess the name, and so put a link there that leads elsewhere.
-    part = path.with_name(f".part-{os.getpid()}-{secrets.token_hex(8)}-{path.name}")
-    try:
-        yield part
-        if path.is_file() and not path.is_symlink():
-            part.chmod(path.stat().st_mode & 0o777)  # as if the old file had been written to
-        sync(part)
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    part, lock = names_beside(path, secrets.token_hex(8))  # nobody can guess it, and put a link there
+    with writing(path, lock):
+        try:
+            yield part
+            if path.is_file() and not path.is_symlink():
+                part.chmod(path.stat().st_mode & 0o777)  # as if the old file had been written to
+            sync(part)
+            os.replace(part, path)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
     with contextlib.suppress(OSError):  # some file systems cannot do it for a folder
         sync(path.parent)
 
 
 @contextlib.contextmanager
-def whole_file(path, mode="wb"):
+def whole_file(path: str | os.PathLike, mode: str = "wb") -> Iterator[IO[Any]]:
     """An open file that appears at `path` only once everything was written; see `whole_path`."""
     with whole_path(path) as part, \
             open(part, mode.replace("w", "x"), encoding=None if "b" in mode else "utf-8") as file:
         yield file
 
 
-def remove_left_overs(path):
-    """Removes what processes left behind that were killed while they wrote this file."""
-    name = re.compile(rf"\.part-(\d+)-[0-9a-f]{{16}}-{re.escape(path.name)}")
-    for left in path.parent.glob(f".part-*-{glob.escape(path.name)}"):
-        found = name.fullmatch(left.name)
-        if found and left.is_file() and not is_running(int(found[1])):
-            left.unlink(missing_ok=True)
+def names_beside(path: Path, token: str) -> tuple[Path, Path]:
+    """Where a writer of this file writes, and the lock that it holds meanwhile."""
+    return path.with_name(f".part-{token}-{path.name}"), path.with_name(f".lock-{token}-{path.name}")
 
 
-def is_running(process):
+@contextlib.contextmanager
+def writing(path: Path, lock_path: Path) -> Iterator[None]:
+    """Holds the lock that tells others that the writer of `path` lives; it ends with its process."""
+    lock = FileLock(lock_path, timeout=60, thread_local=False)
     try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):  # another user's; no number of a process, so not one of ours
-        return True
-    return True
+        lock.acquire()
+    except Timeout:
+        raise
+    except OSError as error:  # the first that is written, so that a read-only folder shows here
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    try:
+        yield
+    finally:
+        drop(lock)
 
 
-def sync(path):
+def remove_left_overs(path: Path) -> None:
+    """Removes what processes left behind that were killed while they wrote this file: their locks can be had."""
+    name = re.compile(rf"\.(?:part|lock)-([0-9a-f]{{16}})-{re.escape(path.name)}")
+    found = {file: name.fullmatch(file.name) for file in path.parent.glob(f".*-*-{glob.escape(path.name)}")}
+    for token in sorted({match[1] for file, match in found.items() if match and file.is_file()}):
+        part, lock_path = names_beside(path, token)
+        lock = FileLock(lock_path, thread_local=False)
+        with contextlib.suppress(OSError):  # its writer lives, or is another user's
+            lock.acquire(blocking=False)
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
+            drop(lock)
+
+
+def drop(lock: Any) -> None:
+    """Releases a lock, and removes its file.
+
+    The file goes first: if it went last, somebody could take the lock in between, and hold one that has no
+    name. On Windows it has to go last, since an open file cannot be removed there; nor can one that somebody
+    took in between.
+    """
+    if os.name == "nt":
+        lock.release()
+    with contextlib.suppress(OSError):  # the next writer finds and removes it
+        os.unlink(lock.lock_file)
+    lock.release()
+
+
+def sync(path: Path) -> None:
     """Waits until a file, or a folder's list of names, has reached the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
+    # Windows flushes only what may be written to.
+    descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
 
-def sha256(path):
+def sha256(path: str | os.PathLike) -> str:
     """The file's hash, as `sha256sum` prints it."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -15,8 +15,9 @@ def is_labelled(labels: Array, *, regression: bool | None = None) -> Array:
     """Where there is a label.
 
     Args:
-        regression: whether these are targets of a regression; None lets their type tell, as it does for all rows
-            that were checked. Those that were not may be classes written as floats, or targets as whole numbers.
+        regression: whether these are targets of a regression; None lets their type tell, as it does for all
+            rows that were checked. Those that were not may be classes written as floats, or targets as whole
+            numbers.
 
     >>> is_labelled(np.array([0, -1, 1])), is_labelled(np.array([0.5, np.nan]))
     (array([ True, False,  True]), array([ True, False]))

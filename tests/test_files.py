@@ -1,42 +1,134 @@
 """Files that are whole or not there: killed writers, links, permissions, the disk."""
 
+import contextlib
+import functools
 import os
-import signal
 import stat
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from aranyani_tf import files
 
 WRITER = """
-import sys, time
+import sys
 sys.path.insert(0, sys.argv[1])
 from files import whole_file
 with whole_file(sys.argv[2]) as file:
     file.write(b"half")
     file.flush()
     print("writing", flush=True)
-    time.sleep(60)
+    sys.stdin.readline()
+    file.write(b" and half")
 """
+
+
+@contextlib.contextmanager
+def another_writer(path):
+    """A process that is in the middle of writing `path`; gives the process and the names of its part and its lock."""
+    before = set(path.parent.iterdir())
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, os.path.dirname(files.__file__), path],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        assert writer.stdout.readline() == b"writing\n"
+        lock, part = sorted(set(path.parent.iterdir()) - before)
+        assert lock.name.startswith(".lock-") and part.name.startswith(".part-") and part.read_bytes() == b"half"
+        yield writer, part, lock
+    finally:
+        writer.kill()
+        writer.communicate()
 
 
 def test_a_killed_writer_leaves_the_old_file_and_the_next_one_removes_its_rest(tmp_path):
     path = tmp_path / "numbers.csv"
     path.write_bytes(b"old")
-    writer = subprocess.Popen([sys.executable, "-c", WRITER, os.path.dirname(files.__file__), path],
-                              stdout=subprocess.PIPE)
-    writer.stdout.readline()
-    with files.whole_file(path) as file:  # the other is alive: its part stays
-        file.write(b"new")
-    assert len(list(tmp_path.iterdir())) == 2 and path.read_bytes() == b"new"
-    os.kill(writer.pid, signal.SIGKILL)
-    writer.communicate()
-    assert path.read_bytes() == b"new" and len(list(tmp_path.iterdir())) == 2
+    with another_writer(path) as (_, part, lock):
+        pass
+    assert path.read_bytes() == b"old" and part.exists() and lock.exists()
     with files.whole_file(path) as file:
-        file.write(b"newer")
-    assert [each.name for each in tmp_path.iterdir()] == ["numbers.csv"] and path.read_bytes() == b"newer"
+        file.write(b"new")
+    assert [each.name for each in tmp_path.iterdir()] == ["numbers.csv"] and path.read_bytes() == b"new"
+
+
+def test_the_part_of_a_living_writer_in_another_process_is_left_alone(tmp_path):
+    path = tmp_path / "numbers.csv"
+    with another_writer(path) as (writer, part, lock):
+        for content in (b"new", b"newer"):
+            with files.whole_file(path) as file:
+                file.write(content)
+            assert set(tmp_path.iterdir()) == {path, part, lock} and path.read_bytes() == content
+        assert part.read_bytes() == b"half"
+        writer.communicate(b"go on\n")
+        assert writer.returncode == 0 and path.read_bytes() == b"half and half"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("kind", ["part", "lock"])
+def test_either_half_of_what_a_killed_writer_leaves_is_removed(tmp_path, kind):
+    """A lock alone: killed before it wrote, or when it was done. A part alone: its lock never reached the disk."""
+    (tmp_path / f".{kind}-{16 * 'a'}-numbers.csv").write_bytes(b"")
+    (tmp_path / f".{kind}-{16 * 'a'}-my-numbers.csv").write_bytes(b"another file's")
+    with files.whole_file(tmp_path / "numbers.csv") as file:
+        file.write(b"1")
+    assert {each.name for each in tmp_path.iterdir()} == {"numbers.csv", f".{kind}-{16 * 'a'}-my-numbers.csv"}
+
+
+def test_locks_do_not_pile_up_whether_writing_ends_well_or_not(tmp_path):
+    for count in range(5):
+        with contextlib.suppress(KeyError), files.whole_file(tmp_path / "numbers.csv") as file:
+            file.write(b"1")
+            if count % 2:
+                raise KeyError
+    assert [each.name for each in tmp_path.iterdir()] == ["numbers.csv"]
+
+
+def test_many_writers_at_once_leave_one_whole_file(tmp_path):
+    path = tmp_path / "numbers.csv"
+
+    def write(number):
+        for _ in range(20):
+            with files.whole_file(path) as file:
+                file.write(100 * bytes([number]))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(8)))
+    content = path.read_bytes()
+    assert len(content) == 100 and len(set(content)) == 1
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_that_cannot_be_written_to_is_an_error_that_names_the_file(tmp_path, monkeypatch):
+    (tmp_path / "numbers.csv").write_bytes(b"old")
+    really_open = os.open
+
+    def refuse(name, flags, *mode):  # as if the folder were read-only; the user may be root, whom nothing stops
+        if flags & os.O_CREAT:
+            raise PermissionError(13, "Permission denied", str(name))
+        return really_open(name, flags, *mode)
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(PermissionError, match=r"Permission denied: .*numbers") as caught, \
+            files.whole_file(tmp_path / "numbers.csv"):
+        pass
+    assert caught.value.filename == str(tmp_path / "numbers.csv")
+    assert [each.name for each in tmp_path.iterdir()] == ["numbers.csv"]
+    assert (tmp_path / "numbers.csv").read_bytes() == b"old"
+
+
+def test_a_folder_that_cannot_be_synced_is_no_error(tmp_path, monkeypatch):
+    sync = files.sync
+
+    def only_files(path):
+        if path.is_dir():
+            raise OSError("not for a folder")
+        sync(path)
+
+    monkeypatch.setattr(files, "sync", only_files)
+    with files.whole_file(tmp_path / "numbers.csv") as file:
+        file.write(b"1")
+    assert (tmp_path / "numbers.csv").read_bytes() == b"1"
 
 
 def test_an_error_while_writing_leaves_the_old_file_and_no_part(tmp_path):
@@ -62,23 +154,30 @@ def test_no_name_can_be_guessed_and_a_link_there_is_not_followed(tmp_path, monke
             names.append(part.name)
             part.write_bytes(b"numbers")
     assert names[0] != names[1]
-    monkeypatch.setattr(files.secrets, "token_hex", lambda _: 16 * "0")  # as if somebody had guessed it
-    planted = tmp_path / f".part-{os.getpid()}-{16 * '0'}-numbers.csv"
-    planted.symlink_to(victim)
-    with pytest.raises(FileExistsError), files.whole_file(path) as file:
-        file.write(b"over it")
-    assert victim.read_bytes() == b"precious" and path.read_bytes() == b"numbers"
+
+    def guessed(num_bytes, kind):
+        (tmp_path / f".{kind}-{16 * '0'}-numbers.csv").symlink_to(victim)
+        return 16 * "0"
+
+    for kind in ("part", "lock"):
+        monkeypatch.setattr(files.secrets, "token_hex", functools.partial(guessed, kind=kind))
+        with pytest.raises(OSError), files.whole_file(path) as file:  # noqa: PT011  of different kinds
+            file.write(b"over it")
+        assert victim.read_bytes() == b"precious" and path.read_bytes() == b"numbers"
+        (tmp_path / f".{kind}-{16 * '0'}-numbers.csv").unlink(missing_ok=True)
+    assert set(tmp_path.iterdir()) == {path, victim}
 
 
 def test_strange_names_beside_a_file_are_left_alone(tmp_path):
-    strange = [".part-x-numbers.csv", f".part-{10**30}-{16 * 'a'}-numbers.csv", f".part-1-{16 * 'a'}-my-numbers.csv"]
+    strange = [".part-x-numbers.csv", f".part-1-{16 * 'a'}-numbers.csv", f".part-{17 * 'a'}-numbers.csv",
+               f".part-{16 * 'a'}-my-numbers.csv", f".lock-{16 * 'a'}-numbers.csv.gz"]
     for name in strange:
         (tmp_path / name).write_bytes(b"not ours")
-    (tmp_path / f".part-999999999-{16 * 'b'}-numbers.csv").mkdir()
+    (tmp_path / f".part-{16 * 'b'}-numbers.csv").mkdir()
     with files.whole_file(tmp_path / "numbers.csv") as file:
         file.write(b"1")
     assert {each.name for each in tmp_path.iterdir()} == {
-        *strange, "numbers.csv", f".part-999999999-{16 * 'b'}-numbers.csv"}
+        *strange, "numbers.csv", f".part-{16 * 'b'}-numbers.csv"}
 
 
 def test_a_new_file_has_the_permissions_of_an_ordinary_one_and_an_old_one_keeps_its_own(tmp_path):

@@ -3,6 +3,8 @@
 The rows go in as they are: not normalised, and no exception is turned into an answer.
 """
 
+from typing import Any
+
 import numpy as np
 
 from aranyani_tf.streams.row_rules import ANY_GROUP, RowRules, as_rows
@@ -21,10 +23,10 @@ class RiverLearner:
     (100, 2)
     """
 
-    def __init__(self, classifier, num_labels=2):
+    def __init__(self, classifier: Any, num_labels: int = 2) -> None:
         self.classifier, self.num_labels = classifier, num_labels
 
-    def predict_then_learn(self, x, y, a):
+    def predict_then_learn(self, x: Any, y: Any, a: Any) -> np.ndarray:
         """What was said about each row before learning from it, (n, label); the group is not used."""
         x, y, a = as_rows(x, y, a)
         (x, y, a), *_ = RowRules(x.shape[1], self.num_labels, ANY_GROUP, x.dtype.name).checked(x, y, a)
@@ -38,18 +40,18 @@ class RiverLearner:
                 self.learn(features, label, group)
         return outputs
 
-    def learn(self, features, label, group):
+    def learn(self, features: dict[int, float], label: int, group: int) -> None:
         self.classifier.learn_one(features, label)
 
 
-def hoeffding_tree(num_labels=2, **options):
+def hoeffding_tree(num_labels: int = 2, **options: Any) -> RiverLearner:
     """River's Hoeffding tree with its own defaults."""
     from river.tree import HoeffdingTreeClassifier
 
     return RiverLearner(HoeffdingTreeClassifier(**options), num_labels)
 
 
-def adaptive_hoeffding_tree(num_labels=2, seed=0, **options):
+def adaptive_hoeffding_tree(num_labels: int = 2, seed: int | None = 0, **options: Any) -> RiverLearner:
     """River's adaptive Hoeffding tree with its own defaults; it weighs rows at random."""
     from river.tree import HoeffdingAdaptiveTreeClassifier
 

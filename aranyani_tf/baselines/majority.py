@@ -5,10 +5,14 @@ expected accuracy and gaps are linear in p, and known from one run of the model:
 trains nothing. `MajorityLearner` does draw, and can do with the past alone.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 
 from aranyani_tf.errors import ArgumentError
+from aranyani_tf.interfaces import StreamLearner
+from aranyani_tf.streams.stream import Stream
 
 PROBABILITIES = tuple(np.round(np.linspace(0, 1, 11), 1).tolist())
 
@@ -23,13 +27,14 @@ class MajorityLearner:
         seed: of the draws.
     """
 
-    def __init__(self, learner, probability, *, label=None, num_labels=2, seed=0):
+    def __init__(self, learner: StreamLearner, probability: float, *, label: int | None = None,
+                 num_labels: int = 2, seed: int | None = 0) -> None:
         if not 0 <= probability <= 1:
             raise ArgumentError(f"probability must lie between 0 and 1, got {probability}")
         self.learner, self.probability, self.label = learner, probability, label
         self.counts, self.random = np.zeros(num_labels), np.random.default_rng(seed)
 
-    def predict_then_learn(self, x, y, a):
+    def predict_then_learn(self, x: np.ndarray, y: np.ndarray, a: np.ndarray) -> np.ndarray:
         outputs = np.array(self.learner.predict_then_learn(x, y, a))
         arrived = np.eye(len(self.counts))[y] * (np.asarray(y) >= 0)[:, None]
         before = self.counts + np.cumsum(arrived, axis=0) - arrived  # (n, label), of the rows before each
@@ -40,7 +45,8 @@ class MajorityLearner:
         return outputs
 
 
-def majority(records, stream, probabilities=PROBABILITIES):
+def majority(records: pd.DataFrame, stream: Stream,
+             probabilities: Iterable[float] = PROBABILITIES) -> pd.DataFrame:
     """Expected records of the baseline, from the last records of models that learned from `stream`.
 
     Args:

@@ -5,12 +5,17 @@ over the stored samples, so that the fairness gradient is the exact one of Equat
 samples it is the paper's variant; with less, each cell keeps a uniform sample of its past (reservoir sampling).
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import keras
 import tensorflow as tf
 
 from aranyani_tf.arguments import require_whole
 from aranyani_tf.errors import ArgumentError
+from aranyani_tf.fairness.forest_levels import ForestTrace
 from aranyani_tf.fairness.objective import Objective
+from aranyani_tf.fairness.statistics import Memory
 from aranyani_tf.fairness.sums import sum_over_cells
 from aranyani_tf.forest.packing import with_constant
 from aranyani_tf.learning.forest_learner import ForestLearner
@@ -29,24 +34,24 @@ class StoredSamples:
     """
 
     def __init__(self, learner: ForestLearner, objective: Objective, num_features: int, capacity: int,
-                 seed: int | None):
+                 seed: int | None) -> None:
         self.learner, self.objective, self.num_features = learner, objective, num_features
         self.capacity, self.seed = capacity, seed or 0
         self.block = min(BLOCK, capacity)
         self.room = -(-capacity // self.block) * self.block  # whole blocks
 
-    def shapes(self):
+    def shapes(self) -> dict[str, tuple[int, ...]]:
         return {"num_stored": (1,), "stored_features": (self.room, self.num_features)}
 
-    def pack(self, means):
+    def pack(self, means: Sequence[tf.Tensor]) -> list[tf.Tensor]:
         return list(means)
 
     unpack = pack
 
-    def quantities(self, outputs, losses):
+    def quantities(self, outputs: tf.Tensor, losses: tf.Tensor) -> list[tf.Tensor]:
         return []
 
-    def slot_for(self, count):
+    def slot_for(self, count: tf.Tensor) -> tf.Tensor:
         """Where the next sample of a cell goes that saw `count`: behind the others, or in a random one's place.
 
         A slot past the capacity means that the sample is not kept.
@@ -54,8 +59,10 @@ class StoredSamples:
         drawn = tf.random.stateless_uniform((), (self.seed, tf.cast(count, tf.int32)), dtype=tf.float64)
         return tf.cast(tf.where(count < self.capacity, count, tf.floor(drawn * (count + 1))), tf.int32)
 
-    def remember(self, memory, trace, membership, labels, groups):
-        counts, (num_stored, stored) = tf.unstack(memory.cell_count), memory.kept  # stored: (cell, sample, feature)
+    def remember(self, memory: Memory, trace: ForestTrace, membership: tf.Tensor, labels: tf.Tensor,
+                 groups: tf.Tensor) -> Memory:
+        counts = tf.unstack(memory.cell_count)
+        num_stored, stored = memory.kept  # (cell, 1), (cell, sample, feature)
         for sample in range(membership.shape[0]):
             features = trace.inputs[sample, :-1]
             for cell in range(membership.shape[1]):
@@ -70,7 +77,7 @@ class StoredSamples:
         num_stored = tf.cast(tf.minimum(count, float(self.capacity))[:, None], num_stored.dtype)
         return memory._replace(cell_count=count, kept=(num_stored, stored))
 
-    def exact_means(self, memory, matrix):
+    def exact_means(self, memory: Memory, matrix: tf.Tensor) -> Memory:
         """The memory that Aranyani would have, had it seen the stored samples with the present weights.
 
         Goes through the samples block by block, and no further than there are any.
@@ -78,7 +85,7 @@ class StoredSamples:
         (num_stored, stored), size = memory.kept, self.block
         num_cells, num_slots = stored.shape[0], matrix.shape[1]
 
-        def body(start, decisions, gradients):
+        def body(start: tf.Tensor, decisions: tf.Tensor, gradients: tf.Tensor) -> tuple[tf.Tensor, ...]:
             here = with_constant(tf.slice(stored, (0, start, 0), (num_cells, size, stored.shape[2])))
             with tf.GradientTape() as tape:
                 logits = tf.matmul(here, matrix)  # (cell, sample, slot)
@@ -98,12 +105,13 @@ class StoredSamples:
         count = tf.maximum(num_stored, 1.0)
         return memory._replace(kept=(decisions / count, gradients / count[..., None]))
 
-    def fairness_gradients(self, memory, trace, membership, fairness_weight):
+    def fairness_gradients(self, memory: Memory, trace: ForestTrace, membership: tf.Tensor,
+                           fairness_weight: tf.Tensor) -> list[tf.Tensor]:
         exact = self.exact_means(memory, trace.matrix)
         coefficients = self.objective.coefficients(exact, fairness_weight)  # (cell, slot)
         return [sum_over_cells(coefficients[:, None, :], exact.gradients[0])]
 
-    def penalty(self, memory, fairness_weight):
+    def penalty(self, memory: Memory, fairness_weight: tf.Tensor) -> tf.Tensor:
         exact = self.exact_means(memory, self.learner.pack(self.learner.natural())[0])
         return self.objective.penalty_of(exact, fairness_weight)
 
@@ -112,16 +120,18 @@ class StoredSamples:
 class Reservoir(Aranyani):
     """Args: `capacity`, samples kept of each cell (the stream's length keeps all), then those of `Aranyani`."""
 
-    def __init__(self, *arguments, capacity, **settings):
+    def __init__(self, *arguments: Any, capacity: int, **settings: Any) -> None:
         require_whole("capacity", capacity, 1)
         super().__init__(*arguments, **settings)
-        if self.level != "node" or self.encoder is not None or not self.online or self.decay is not None or self.chance:
+        forgets = not self.online or self.decay is not None
+        if self.level != "node" or self.encoder is not None or forgets or self.chance:
             raise ArgumentError("Reservoir is for the node level of a forest without encoder, online, and without "
                                 "decay or chance")
         self.capacity = capacity
 
     def make_constraint(self, objective: Objective, num_features: int) -> StoredSamples:
+        assert isinstance(self.learner, ForestLearner)  # nothing else is let in
         return StoredSamples(self.learner, objective, num_features, self.capacity, self.seed)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return super().get_config() | {"capacity": self.capacity}

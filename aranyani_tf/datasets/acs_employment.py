@@ -1,10 +1,11 @@
 """ACS Employment, Massachusetts: is a person at work?"""
 
+
 import pandas as pd
 
 from aranyani_tf.arguments import require_choice
 from aranyani_tf.datasets.packaged import package_members
-from aranyani_tf.datasets.shipped import in_order
+from aranyani_tf.datasets.shipped import Order, in_order
 from aranyani_tf.streams.stream import Stream
 
 PACKAGE = ("nannyml==0.13.1", "cf5f4a33489834ae6773cb1baa33a0f98c0a3ee6ed9b43049478b25ce22fe869")
@@ -25,7 +26,8 @@ GROUPS = {
 NOT_FEATURES = ("id", "year", "prediction", "predicted_probability")
 
 
-def acs_employment(groups="race", preprocessing="one_hot", drop_group=False, order=None):
+def acs_employment(groups: str = "race", preprocessing: str = "one_hot", drop_group: bool = False,
+                   order: Order = None) -> Stream:
     """Answers of people in Massachusetts to the American Community Survey, 2015 to 2018, by year.
 
     Nine groups by race, four of them with some hundred rows or less: what a method does to small groups
@@ -41,8 +43,8 @@ def acs_employment(groups="race", preprocessing="one_hot", drop_group=False, ord
     Label: employed, 0 or 1 (50.1 %). Group: "race", nine, in the order of their names, the largest
     White (81.6 %), the smallest Alaska Native (6 rows); "sex", female (0, 51.9 %) or male (1);
     "disability", disabled (0, 13.5 %, of whom 19 % are employed, of the others 55 %) or not (1).
-    Preprocessing: one of `aranyani_tf.streams.encoding.WAYS`. Age is a number, the other columns are codes of
-    categories, and treated so.
+    Preprocessing: one of the ways of `aranyani_tf.streams.encoding`. Age is a number, the other columns are
+    codes of categories, and treated so.
 
     Args:
         groups: "race", "sex" or "disability".
@@ -55,5 +57,6 @@ def acs_employment(groups="race", preprocessing="one_hot", drop_group=False, ord
     frame = pd.concat([reference, analysis.merge(target, on="id", validate="one_to_one")], ignore_index=True)
     column, names = GROUPS[groups]
     frame[column] = frame[column].astype(str).map(names)
-    return Stream.from_dataframe(in_order(frame, order), label="employed", group=column, preprocessing=preprocessing,
-                                 exclude=NOT_FEATURES, drop_group=drop_group, num_groups=None, name="acs_employment")
+    return Stream.from_dataframe(
+        in_order(frame, order), label="employed", group=column, preprocessing=preprocessing,
+        exclude=NOT_FEATURES, drop_group=drop_group, num_groups=None, name="acs_employment")

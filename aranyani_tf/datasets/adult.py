@@ -1,8 +1,9 @@
 """Adult (UCI): does a person earn more than 50,000 dollars a year?"""
 
+
 import pandas as pd
 
-from aranyani_tf.datasets.shipped import in_order, shipped
+from aranyani_tf.datasets.shipped import Order, in_order, shipped
 from aranyani_tf.streams.stream import Stream
 
 COLUMNS = ("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",
@@ -10,13 +11,13 @@ COLUMNS = ("age", "workclass", "fnlwgt", "education", "education-num", "marital-
            "native-country", "income")
 
 
-def adult(preprocessing="released", drop_group=False, order=None):
+def adult(preprocessing: str = "released", drop_group: bool = False, order: Order = None) -> Stream:
     """UCI Adult, the training file in its own order: what the paper streams.
 
     Source: Becker and Kohavi, "Adult", UCI Machine Learning Repository, 1996; licence CC BY 4.0.
     Size: 32,561 rows, 14 features (108 with one-hot categories).
     Label: income, "<=50K" (0) or ">50K" (1, 24.1 %). Group: gender, "Female" (0) or "Male" (1, 66.9 %).
-    Preprocessing: one of `aranyani_tf.streams.encoding.WAYS`. "?" is a category like any other, as in
+    Preprocessing: one of the ways of `aranyani_tf.streams.encoding`. "?" is a category like any other, as in
     the authors' released code, whose merging of the marital statuses has no effect and is not done.
 
     Args:

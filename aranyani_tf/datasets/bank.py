@@ -1,11 +1,13 @@
 """Bank marketing (UCI): will a client who is called by a bank take out a term deposit?"""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from aranyani_tf.arguments import require_choice
 from aranyani_tf.datasets.packaged import package_member
-from aranyani_tf.datasets.shipped import in_order
+from aranyani_tf.datasets.shipped import Order, in_order
 from aranyani_tf.streams.stream import Stream
 
 PACKAGE = ("aif360==0.3.0rc0", "0db86e749bd8c6814023663cae76e1d7826a4596d1228cdaa758df3b0dccfd0a")
@@ -14,7 +16,8 @@ MEMBER = ("aif360/data/raw/bank/bank-additional-full.csv",
 GROUPS = ("age", "marital")
 
 
-def bank(groups="age", preprocessing="one_hot", drop_group=False, order=None):
+def bank(groups: str = "age", preprocessing: str = "one_hot", drop_group: bool = False,
+         order: Order = None) -> Stream:
     """Calls of a Portuguese bank in the order of their dates, May 2008 to November 2010.
 
     The label's rate rises along the file, from 3 % in its first quarter over 6 and 10 to 26 % in its last:
@@ -29,8 +32,8 @@ def bank(groups="age", preprocessing="one_hot", drop_group=False, order=None):
     call is known only once it is over.
     Label: y, "no" (0) or "yes" (1, 11.3 %). Group: "age": 25 or older (0) or below 25 (1, 2.6 %, of whom
     24 % say yes); "marital": divorced, married, single, unknown (80 rows).
-    Preprocessing: one of `aranyani_tf.streams.encoding.WAYS`. "unknown" is a category like any other, and
-    `pdays` has 999 for clients who were never called before, as in the file.
+    Preprocessing: one of the ways of `aranyani_tf.streams.encoding`. "unknown" is a category like any other,
+    and `pdays` has 999 for clients who were never called before, as in the file.
 
     Args:
         groups: "age" or "marital".
@@ -40,10 +43,12 @@ def bank(groups="age", preprocessing="one_hot", drop_group=False, order=None):
     """
     require_choice("groups", groups, GROUPS)
     frame = in_order(pd.read_csv(package_member(*PACKAGE, *MEMBER), sep=";"), order)
-    options = {"label": "y", "preprocessing": preprocessing, "num_groups": None, "name": "bank"}
+    options: dict[str, Any] = {
+        "label": "y", "preprocessing": preprocessing, "num_groups": None, "name": "bank"}
     if groups == "marital":
-        return Stream.from_dataframe(frame, group="marital", exclude=["duration"], drop_group=drop_group, **options)
+        return Stream.from_dataframe(frame, group="marital", exclude=["duration"], drop_group=drop_group,
+                                     **options)
     # Age stays a number among the features; which side of 25 it lies on is for the group alone.
     frame = frame.assign(age_group=np.where(frame["age"] < 25, "below 25", "25 or older"))
-    return Stream.from_dataframe(frame, group="age_group", exclude=["duration", *(["age"] if drop_group else [])],
-                                 drop_group=True, **options)
+    exclude = ["duration", "age"] if drop_group else ["duration"]
+    return Stream.from_dataframe(frame, group="age_group", exclude=exclude, drop_group=True, **options)

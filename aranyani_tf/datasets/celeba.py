@@ -1,9 +1,12 @@
 """CelebA (Liu et al., 2015): does a celebrity have blond hair?"""
 
+import os
+
 from aranyani_tf.datasets.embedded import embedded_stream
+from aranyani_tf.streams.stream import Stream
 
 
-def celeba(embeddings=None, unit_length=True):
+def celeba(embeddings: str | os.PathLike | None = None, unit_length: bool = True) -> Stream:
     """CelebA as embeddings of its images, in the order of its training, validation and test parts.
 
     Source: Liu, Luo, Wang and Tang, "Deep Learning Face Attributes in the Wild", 2015, through

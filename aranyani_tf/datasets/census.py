@@ -1,8 +1,9 @@
 """Census-Income (KDD): does a person earn more than 50,000 dollars a year?"""
 
+
 import pandas as pd
 
-from aranyani_tf.datasets.shipped import in_order, shipped
+from aranyani_tf.datasets.shipped import Order, in_order, shipped
 from aranyani_tf.streams.stream import Stream
 
 COLUMNS = (
@@ -17,7 +18,7 @@ COLUMNS = (
 NUMBERED_CATEGORIES = ("industry_code", "occupation_code", "own_business", "veterans_benefits", "year")
 
 
-def census(preprocessing="released", drop_group=False, order=None):
+def census(preprocessing: str = "released", drop_group: bool = False, order: Order = None) -> Stream:
     """Census-Income (KDD), the training file in its own order: what the paper streams.
 
     Source: US Census Bureau, "Census-Income (KDD)", UCI Machine Learning Repository, 2000; licence
@@ -25,7 +26,7 @@ def census(preprocessing="released", drop_group=False, order=None):
     Size: 199,523 rows, 40 features. The file has 41; `instance_weight` tells how many people a row
     stands for and is left out, as UCI's notes ask and the authors' released code does.
     Label: income, "- 50000." (0) or "50000+." (1, 6.2 %). Group: sex, "Female" (0, 52.1 %) or "Male" (1).
-    Preprocessing: one of `aranyani_tf.streams.encoding.WAYS`. Five columns hold numbers that are names
+    Preprocessing: one of the ways of `aranyani_tf.streams.encoding`. Five columns hold numbers that are names
     of categories (industry, occupation, …): "one_hot" treats them so, the others as numbers, as the
     released code does.
 

@@ -1,9 +1,12 @@
 """CivilComments (Jigsaw, 2019): is a comment that names a religion toxic?"""
 
+import os
+
 from aranyani_tf.datasets.embedded import embedded_stream
+from aranyani_tf.streams.stream import Stream
 
 
-def civil_comments(embeddings=None, unit_length=True):
+def civil_comments(embeddings: str | os.PathLike | None = None, unit_length: bool = True) -> Stream:
     """Comments that name Christians or Muslims, as embeddings of their texts, in file order.
 
     Source: Borkan et al., "Nuanced Metrics for Measuring Unintended Bias", 2019, through

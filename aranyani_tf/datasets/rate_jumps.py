@@ -1,5 +1,6 @@
 """A seeded stream in which the label's rate jumps, the same for every group."""
 
+from collections.abc import Sequence
 from statistics import NormalDist
 
 import numpy as np
@@ -9,8 +10,9 @@ from aranyani_tf.datasets.synthetic import require_share
 from aranyani_tf.streams.stream import Stream
 
 
-def rate_jumps(num_rows=200_000, num_features=14, minority=0.5, rates=(0.2, 0.6), jump_every=50_000, bias=1.0,
-               seed=0):
+def rate_jumps(num_rows: int = 200_000, num_features: int = 14, minority: float = 0.5,
+               rates: Sequence[float] = (0.2, 0.6), jump_every: int = 50_000, bias: float = 1.0,
+               seed: int | None = 0) -> Stream:
     """Rows of two groups with the same rate of label 1, which jumps to and fro along the stream.
 
     Nothing here is unfair: a model that only minds accuracy hardly treats the groups differently. But the

@@ -1,8 +1,14 @@
 """The data files that come with the package: where they lie, and whether they are what they should be."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
+
 from aranyani_tf.files import sha256
+
+Order = Sequence[int] | np.ndarray | None  # numbers of rows; None leaves all as they are
 
 # In a checkout the files lie beside the package, in a wheel inside it.
 PACKAGE = Path(__file__).parents[1]
@@ -17,7 +23,7 @@ SHA256 = {
 }
 
 
-def shipped(name):
+def shipped(name: str) -> Path:
     """The path of a shipped file, after its hash was checked."""
     paths = [folder / name for folder in FOLDERS if (folder / name).is_file()]
     repair = f"Restore it with `git checkout data/{name}` in a checkout, or install the package again"
@@ -30,6 +36,6 @@ def shipped(name):
     return paths[0]
 
 
-def in_order(frame, order):
+def in_order(frame: pd.DataFrame, order: Order) -> pd.DataFrame:
     """The frame's rows by number, in this order; all of them if `order` is None."""
     return frame if order is None else frame.iloc[order]

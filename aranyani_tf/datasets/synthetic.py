@@ -7,8 +7,9 @@ from aranyani_tf.errors import ArgumentError
 from aranyani_tf.streams.stream import Stream
 
 
-def synthetic(num_rows=10_000, num_features=14, num_labels=2, num_groups=2, bias=1.0, seed=0, drift_at=None,
-              minority=None):
+def synthetic(num_rows: int = 10_000, num_features: int = 14, num_labels: int = 2, num_groups: int = 2,
+              bias: float = 1.0, seed: int | None = 0, drift_at: float | None = None,
+              minority: float | None = None) -> Stream:
     """Rows whose label depends on features that also tell the groups apart.
 
     Every feature is normal; in the first half of them (at least one) the mean shifts with the
@@ -42,7 +43,7 @@ def synthetic(num_rows=10_000, num_features=14, num_labels=2, num_groups=2, bias
                   group_names=[str(group) for group in range(num_groups)])
 
 
-def group_sizes(num_groups, minority):
+def group_sizes(num_groups: int, minority: float | None) -> np.ndarray:
     """The groups' shares of the rows."""
     require_share("minority", minority)
     if minority is None:
@@ -51,6 +52,6 @@ def group_sizes(num_groups, minority):
     return np.array([(1 - minority) / (num_groups - 1)] * (num_groups - 1) + [minority])
 
 
-def require_share(name, value):
+def require_share(name: str, value: float | None) -> None:
     if value is not None and not 0 < value < 1:
         raise ArgumentError(f"{name} must lie between 0 and 1, or be None; got {value!r}")

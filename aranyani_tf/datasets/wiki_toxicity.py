@@ -9,7 +9,7 @@ from aranyani_tf.streams.stream import Stream
 GROUPS = {"author": ("registered", "anonymous"), "religion": ("Christian", "Muslim")}
 
 
-def wiki_toxicity(groups="author"):
+def wiki_toxicity(groups: str = "author") -> Stream:
     """Comments of Wikipedia's discussion pages as text embeddings, in the order of time.
 
     It stands in for CivilComments where that cannot be had: the same task on other texts.
@@ -35,14 +35,15 @@ def wiki_toxicity(groups="author"):
                       group_names=GROUPS[groups])
 
 
-def quantised(features, steps_per_deviation=10):
+def quantised(features: np.ndarray,
+              steps_per_deviation: int = 10) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(codes, center, step): int8 codes, with a step of a tenth of each feature's deviation."""
     center = features.mean(axis=0, dtype="float64").astype("float32")
     step = (features.std(axis=0, dtype="float64") / steps_per_deviation).astype("float32")
     return np.clip(np.rint((features - center) / step), -127, 127).astype("int8"), center, step
 
 
-def dequantised(codes, center, step):
+def dequantised(codes: np.ndarray, center: np.ndarray, step: np.ndarray) -> np.ndarray:
     """Features of unit length."""
     features = center + codes.astype("float32") * step
     return features / np.linalg.norm(features, axis=1, keepdims=True)

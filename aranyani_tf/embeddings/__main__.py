@@ -1,22 +1,26 @@
 """`python -m aranyani_tf.embeddings celeba civil_comments`: what `make embeddings` runs."""
 
 import argparse
+import os
 import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 from aranyani_tf.embeddings.cache import cache_folder, read_embeddings
 from aranyani_tf.embeddings.clip import MODEL as CLIP
 from aranyani_tf.embeddings.clip import ClipEncoder
 from aranyani_tf.embeddings.instructor import MODEL as INSTRUCTOR
 from aranyani_tf.embeddings.instructor import PROMPT, TextEncoder
-from aranyani_tf.embeddings.job import embed
+from aranyani_tf.embeddings.job import Encoder, embed
 from aranyani_tf.embeddings.sources import celeba_examples, civil_comments_examples
 
 DATASETS = ("celeba", "civil_comments")
 # Rows, label 1 and group 1 in the paper's Table 1, to see whether these are its rows.
-PAPER = {"celeba": ("202.6K", "blond", 14.8, "male", 41.7), "civil_comments": ("33.9K", "toxic", 6.6, "Muslim", 23.4)}
+PAPER = {"celeba": ("202.6K", "blond", 14.8, "male", 41.7),
+         "civil_comments": ("33.9K", "toxic", 6.6, "Muslim", 23.4)}
 
 
-def arguments(argv):
+def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m aranyani_tf.embeddings", formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         description="Encode CelebA by CLIP and CivilComments by Instructor. An interrupted job goes on where it "
@@ -37,7 +41,7 @@ def arguments(argv):
     return options
 
 
-def told(dataset, folder, manifest):
+def told(dataset: str, folder: str | os.PathLike, manifest: dict[str, Any]) -> str:
     """What was made, beside the paper's numbers."""
     size, label, label_percent, group, group_percent = PAPER[dataset]
     _, labels, groups = read_embeddings(folder)
@@ -48,11 +52,13 @@ def told(dataset, folder, manifest):
     return text + (f"; {skipped:,} could not be encoded and were left out" if skipped else "")
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> NoReturn:
     options = arguments(argv)
     failed = False
     for dataset in options.datasets or DATASETS:
         folder = cache_folder(dataset) if options.output is None else f"{options.output}/{dataset}"
+        encoder: Encoder
+        num_rows: int | None
         try:
             if dataset == "celeba":
                 encoder = ClipEncoder(options.clip, options.clip_revision)

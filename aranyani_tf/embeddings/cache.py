@@ -6,31 +6,35 @@ written last and holds the hash of each: a folder without it is not finished.
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from platformdirs import user_cache_path
 
 from aranyani_tf.errors import DamagedFileError, RowError
 from aranyani_tf.files import sha256, whole_file
 
+Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]  # features, labels, groups
+
 ARRAYS = ("features", "labels", "groups")
 
 
-def cache_folder(name):
+def cache_folder(name: str) -> Path:
     """Where the embeddings of a dataset are looked for, if nothing else is said.
 
-    `$ARANYANI_CACHE`, or the user's cache folder.
+    `$ARANYANI_CACHE`, or the user's cache folder: ~/.cache on Linux, unless `$XDG_CACHE_HOME` says otherwise.
     """
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(os.environ.get("ARANYANI_CACHE") or Path(home) / "aranyani_tf") / name
+    return Path(os.environ.get("ARANYANI_CACHE") or user_cache_path("aranyani_tf", appauthor=False)) / name
 
 
-def write_array(path, array):
+def write_array(path: str | os.PathLike, array: np.ndarray) -> None:
     with whole_file(path) as file:
         np.save(file, array, allow_pickle=False)
 
 
-def read_array(path):
+def read_array(path: str | os.PathLike) -> np.ndarray:
     """A memory-mapped array; a file that is cut short or no array is refused."""
     try:
         return np.load(path, mmap_mode="r", allow_pickle=False)
@@ -38,7 +42,7 @@ def read_array(path):
         raise DamagedFileError(f"{path} is damaged or no NumPy file ({error}); remove it and make it again") from error
 
 
-def read_json(path):
+def read_json(path: str | os.PathLike) -> dict[str, Any]:
     """A JSON object."""
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -49,7 +53,7 @@ def read_json(path):
     return found
 
 
-def write_manifest(folder, facts):
+def write_manifest(folder: str | os.PathLike, facts: Mapping[str, Any]) -> None:
     """Finishes a folder: the facts, the row count and the hash of each array."""
     folder = Path(folder)
     hashes = {name: sha256(folder / f"{name}.npy") for name in ARRAYS}
@@ -57,7 +61,7 @@ def write_manifest(folder, facts):
         json.dump({**facts, "sha256": hashes}, file, indent=2)
 
 
-def read_embeddings(path):
+def read_embeddings(path: str | os.PathLike) -> Arrays:
     """(features, labels, groups) of a finished folder or an .npz file, checked."""
     path = Path(path)
     if path.is_dir():
@@ -76,7 +80,7 @@ def read_embeddings(path):
     return arrays
 
 
-def read_folder(folder):
+def read_folder(folder: Path) -> Arrays:
     if not (folder / "manifest.json").is_file():
         raise FileNotFoundError(f"{folder} has no manifest.json: the embeddings there are not finished; "
                                 "`make embeddings` goes on where it stopped")
@@ -88,16 +92,17 @@ def read_folder(folder):
         if sha256(file) != hashes.get(name):
             raise DamagedFileError(f"{file} is damaged: its sha256 is not the one in manifest.json; remove the folder "
                                    "and make it again")
-    return tuple(read_array(folder / f"{name}.npy") for name in ARRAYS)
+    features, labels, groups = (read_array(folder / f"{name}.npy") for name in ARRAYS)
+    return features, labels, groups
 
 
-def read_npz(path):
+def read_npz(path: Path) -> Arrays:
     try:
         with np.load(path, allow_pickle=False) as archive:
             missing = [name for name in ARRAYS if name not in archive]
             if missing:
                 raise ValueError(f"it has no array {', '.join(missing)}; it has {', '.join(archive.files)}")
-            return tuple(archive[name] for name in ARRAYS)
+            return archive["features"], archive["labels"], archive["groups"]
     except Exception as error:  # NumPy, zip and zlib: a damaged file shows itself in many ways
         raise DamagedFileError(f"{path} cannot be used as embeddings, a .npz file of features, labels and groups: "
                                f"{error}") from error

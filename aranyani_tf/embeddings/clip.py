@@ -1,5 +1,8 @@
 """Images → CLIP's image embeddings (Radford et al., 2021), as the paper uses them for CelebA."""
 
+import os
+from collections.abc import Sequence
+
 import numpy as np
 
 from aranyani_tf.embeddings.weights import commit_of, load_weights
@@ -15,7 +18,7 @@ class ClipEncoder:
         revision: of the hub's repository; see `weights.load_weights`.
     """
 
-    def __init__(self, model=MODEL, revision=None):
+    def __init__(self, model: str | os.PathLike = MODEL, revision: str | None = None) -> None:
         import torch
         from transformers import AutoImageProcessor, CLIPVisionModelWithProjection
         from transformers.utils import logging
@@ -28,9 +31,10 @@ class ClipEncoder:
             self.model = load_weights(CLIPVisionModelWithProjection.from_pretrained, model, revision).eval()
         finally:
             logging.set_verbosity(verbosity)
-        self.facts = {"encoder": str(model), "revision": commit_of(self.model.config, model, revision), "prompt": None}
+        self.facts = {"encoder": str(model), "revision": commit_of(self.model.config, model, revision),
+                      "prompt": None}
 
-    def __call__(self, images):
+    def __call__(self, images: Sequence[np.ndarray]) -> np.ndarray:
         pixels = self.processor(images=[np.asarray(image) for image in images], return_tensors="pt")
         with self.torch.inference_mode():
             return self.model(**pixels).image_embeds.numpy()

@@ -1,6 +1,10 @@
 """Texts → sentence embeddings; Instructor (Su et al., 2023) with the paper's prompt for CivilComments."""
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
+
+import numpy as np
 
 from aranyani_tf.embeddings.weights import commit_of, load_weights
 
@@ -19,7 +23,8 @@ class TextEncoder:
         max_tokens: longer texts are cut; None leaves it to the model.
     """
 
-    def __init__(self, model=MODEL, revision=None, prompt=PROMPT, max_tokens=None):
+    def __init__(self, model: str | os.PathLike = MODEL, revision: str | None = None,
+                 prompt: str | None = PROMPT, max_tokens: int | None = None) -> None:
         from sentence_transformers import SentenceTransformer
 
         if Path(model).is_dir() and not (Path(model) / "modules.json").is_file():
@@ -36,7 +41,7 @@ class TextEncoder:
         self.facts = {"encoder": str(model), "revision": commit_of(self.model[0].model.config, model, revision),
                       "prompt": self.prompt, "max_tokens": max_tokens}
 
-    def __call__(self, texts):
+    def __call__(self, texts: Sequence[str]) -> np.ndarray:
         if self.prompt:
             texts = [text.strip() for text in texts]
         # It sorts the texts by length and pads within small batches: many texts a call cost less.

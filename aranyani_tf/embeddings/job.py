@@ -5,8 +5,11 @@ A row that the encoder cannot encode is left out, and counted in the manifest; m
 
 import itertools
 import json
+import os
 import shutil
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 from tqdm import tqdm
@@ -16,10 +19,24 @@ from aranyani_tf.embeddings.cache import read_array, read_json, write_array, wri
 from aranyani_tf.errors import ArgumentError, DamagedFileError, RowError
 from aranyani_tf.files import whole_file
 
+Example = tuple[Any, int, int]  # input, label, group
+Examples = Callable[[int], Iterable[Example]]  # of the number of rows to pass over
 FEW, FEW_SHARE = 10, 0.01  # so many rows, or so large a share, may be left out
 
 
-def embed(examples, encoder, folder, *, dataset, num_rows=None, batch_size=64, shard_size=2048, progress=True):
+class Encoder(Protocol):
+    """What turns inputs into features."""
+
+    facts: dict[str, Any]  # id, revision, prompt: what a manifest tells of it
+
+    def __call__(self, inputs: list, /) -> np.ndarray:
+        """A list of inputs → (input, feature)."""
+        ...
+
+
+def embed(examples: Examples, encoder: Encoder, folder: str | os.PathLike, *,
+          dataset: str, num_rows: int | None = None, batch_size: int = 64, shard_size: int = 2048,
+          progress: bool = True) -> dict[str, Any]:
     """Encodes examples into `folder`; what an earlier, interrupted call finished is not done again.
 
     Args:
@@ -51,7 +68,8 @@ def embed(examples, encoder, folder, *, dataset, num_rows=None, batch_size=64, s
         source = iter(examples(rows))
         while shard := list(itertools.islice(source, shard_size)):
             inputs, labels, groups = zip(*shard, strict=True)
-            features, problems = [], {}
+            features: list[np.ndarray] = []
+            problems: dict[int, str] = {}
             for start in range(0, len(inputs), batch_size):
                 batch = list(inputs[start : start + batch_size])
                 found, bad = encoded(encoder, batch, rows + start)
@@ -69,7 +87,7 @@ def embed(examples, encoder, folder, *, dataset, num_rows=None, batch_size=64, s
     return finish(folder, shards, len(finished), facts, skipped)
 
 
-def encoded(encoder, batch, start):
+def encoded(encoder: Encoder, batch: list, start: int) -> tuple[np.ndarray, dict[int, str]]:
     """Features of the rows that can be encoded, in float16, and {number of each other row: what is wrong}."""
     try:
         features = np.asarray(encoder(batch), "float16")
@@ -83,11 +101,12 @@ def encoded(encoder, batch, start):
     if len(features) != len(batch):
         raise RowError(f"the encoder gave {len(features)} rows for {len(batch)} inputs from row {start:,} on")
     useless = ~np.isfinite(features).all(axis=1) | ~features.any(axis=1)
-    return features[~useless], {start + int(row): "the encoder gives only zeros, or a value that is not finite. Is the "
-                                "prompt as long as the longest text that it takes?" for row in np.flatnonzero(useless)}
+    problem = ("the encoder gives only zeros, or a value that is not finite. Is the prompt as long as the longest "
+               "text that it takes?")
+    return features[~useless], {start + int(row): problem for row in np.flatnonzero(useless)}
 
 
-def require_few(num_skipped, num_rows, problems, dataset):
+def require_few(num_skipped: int, num_rows: int, problems: dict[int, str], dataset: str) -> None:
     """Raises if so many rows cannot be encoded that it is not the rows' fault."""
     if num_skipped > max(FEW, FEW_SHARE * num_rows):
         row, problem = next(iter(problems.items()))
@@ -95,7 +114,8 @@ def require_few(num_skipped, num_rows, problems, dataset):
                        f"{problem}")
 
 
-def write_shard(shards, index, start, labels, groups, features, skipped):
+def write_shard(shards: Path, index: int, start: int, labels: Sequence[int], groups: Sequence[int],
+                features: Sequence[np.ndarray], skipped: Sequence[int]) -> None:
     kept = ~np.isin(np.arange(start, start + len(labels)), skipped)
     features = [each for each in features if len(each)]
     write_array(shards / f"labels-{index:05}.npy", np.array(labels, "int8")[kept])
@@ -105,21 +125,22 @@ def write_shard(shards, index, start, labels, groups, features, skipped):
                 np.concatenate(features) if features else np.zeros((0, 0), "float16"))
 
 
-def finished_shards(shards):
+def finished_shards(shards: Path) -> list[tuple[int, list[int]]]:
     """(number of rows that were read, rows left out) of whole shards; the first damaged or missing one ends it."""
-    finished = []
+    finished: list[tuple[int, list[int]]] = []
     for index in itertools.count():
         try:
             skipped, labels, groups, features = (read_array(shards / f"{name}-{index:05}.npy")
                                                  for name in ("skipped", "labels", "groups", "features"))
         except (ValueError, FileNotFoundError):
-            return finished
+            break
         if not len(labels) == len(groups) == len(features):
-            return finished
+            break
         finished.append((len(features) + len(skipped), skipped.tolist()))
+    return finished
 
 
-def begin(shards, facts, folder):
+def begin(shards: Path, facts: dict[str, Any], folder: Path) -> None:
     """Opens the folder of shards, or checks that those in it come from the same job."""
     job = shards / "job.json"
     if job.is_file():
@@ -132,14 +153,15 @@ def begin(shards, facts, folder):
         json.dump(facts, file, indent=2)
 
 
-def require_same(facts, found, folder):
+def require_same(facts: dict[str, Any], found: dict[str, Any], folder: Path) -> None:
     for name, value in facts.items():
         if found.get(name) != value:
             raise ArgumentError(f"{folder} holds embeddings with {name} {found.get(name)!r}, but {value!r} is asked "
                                 "for; choose another folder, or remove this one")
 
 
-def finish(folder, shards, count, facts, skipped):
+def finish(folder: Path, shards: Path, count: int, facts: dict[str, Any],
+           skipped: Sequence[int]) -> dict[str, Any]:
     """Joins the shards into the three arrays, one shard in memory at a time."""
     for name in ("labels", "groups", "features"):
         files = [shards / f"{name}-{index:05}.npy" for index in range(count)]

@@ -1,14 +1,19 @@
 """CelebA and CivilComments, read through tensorflow-datasets in a fixed order."""
 
+from collections.abc import Iterator
+from typing import Any
+
+from aranyani_tf.embeddings.job import Example, Examples
+
 CELEBA_SPLITS = "train+validation+test"  # the paper learns from all of CelebA
 COMMENTS_SPLIT = "train"
 
 
-def celeba_examples(data_dir=None):
+def celeba_examples(data_dir: str | None = None) -> tuple[Examples, int, str]:
     """(examples, num_rows, name): images with label blond hair and group male, of `celeb_a`."""
     builder = prepared("celeb_a", data_dir)
 
-    def examples(start):
+    def examples(start: int) -> Iterator[Example]:
         for row in rows_of(builder, CELEBA_SPLITS, skip=start):
             yield row["image"], int(row["attributes"]["Blond_Hair"]), int(row["attributes"]["Male"])
 
@@ -16,7 +21,8 @@ def celeba_examples(data_dir=None):
     return examples, num_rows, f"{builder.info.full_name} {CELEBA_SPLITS}"
 
 
-def civil_comments_examples(data_dir=None, threshold=0.5):
+def civil_comments_examples(data_dir: str | None = None,
+                            threshold: float = 0.5) -> tuple[Examples, None, str]:
     """(examples, None, name): comments that name Christians or Muslims, and not both.
 
     Label: toxic, a share of at least `threshold` of the annotators. Group: Christian (0) or Muslim
@@ -24,7 +30,7 @@ def civil_comments_examples(data_dir=None, threshold=0.5):
     """
     builder = prepared("civil_comments/CivilCommentsIdentities", data_dir)
 
-    def examples(start):
+    def examples(start: int) -> Iterator[Example]:
         met = 0
         for row in rows_of(builder, COMMENTS_SPLIT):
             christian, muslim = row["christian"] >= threshold, row["muslim"] >= threshold
@@ -37,7 +43,7 @@ def civil_comments_examples(data_dir=None, threshold=0.5):
     return examples, None, f"{builder.info.full_name} {COMMENTS_SPLIT}, threshold {threshold}"
 
 
-def prepared(name, data_dir):
+def prepared(name: str, data_dir: str | None) -> Any:
     """The dataset's builder; downloads and prepares the data the first time."""
     import tensorflow_datasets as tfds
 
@@ -53,7 +59,7 @@ def prepared(name, data_dir):
     return builder
 
 
-def rows_of(builder, split, skip=0):
+def rows_of(builder: Any, split: str, skip: int = 0) -> Iterator[dict[str, Any]]:
     """Rows as NumPy values, always in the same order."""
     import tensorflow_datasets as tfds
 

@@ -1,6 +1,9 @@
 """Weights of an encoder: from a local folder, or from the model hub; or an error that says what to do."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from aranyani_tf.errors import ArgumentError
 
@@ -9,7 +12,7 @@ PINNED = {"openai/clip-vit-base-patch32": "3d74acf9a28c67741b2f4f2ea7635f0aaf6f0
           "hkunlp/instructor-large": "54e5ffb8d484de506e59443b07dc819fb15c7233"}
 
 
-def load_weights(load, model, revision):
+def load_weights(load: Callable[..., Any], model: str | os.PathLike, revision: str | None) -> Any:
     """`load(model, revision=…)`, with a clear error where the weights cannot be had.
 
     Args:
@@ -35,6 +38,6 @@ def load_weights(load, model, revision):
             f"The library said: {error}") from error
 
 
-def commit_of(config, model, revision):
+def commit_of(config: Any, model: str | os.PathLike, revision: str | None) -> str | None:
     """The commit of the hub's repository that was loaded, so that a manifest tells it exactly."""
     return getattr(config, "_commit_hash", None) or revision or PINNED.get(str(model))

@@ -1,5 +1,7 @@
 """Keras's metrics for binary outputs, such as AUC, on a model that gives a probability for each label."""
 
+from typing import Any, Self
+
 import keras
 import tensorflow as tf
 
@@ -23,33 +25,38 @@ class OfLabel(keras.metrics.Metric):
     1.0
     """
 
-    def __init__(self, metric, label=1, name=None, **kwargs):
+    def __init__(self, metric: keras.metrics.Metric, label: int = 1, name: str | None = None,
+                 **kwargs: Any) -> None:
         super().__init__(name=name or metric.name, **kwargs)
         self.metric, self.label = metric, label
 
-    def update_state(self, labels, outputs, sample_weight=None):
+    def update_state(self, labels: tf.Tensor, outputs: tf.Tensor,
+                     sample_weight: tf.Tensor | None = None) -> None:
         is_it = tf.cast(tf.equal(tf.cast(labels, tf.int32), self.label), tf.float32)
-        self.metric.update_state(is_it, tf.convert_to_tensor(outputs)[:, self.label], sample_weight=sample_weight)
+        probabilities = tf.convert_to_tensor(outputs)[:, self.label]
+        self.metric.update_state(is_it, probabilities, sample_weight=sample_weight)
 
-    def result(self):
+    def result(self) -> tf.Tensor:
         return self.metric.result()
 
-    def reset_state(self):
+    def reset_state(self) -> None:
         self.metric.reset_state()
 
     @property
-    def variables(self):
+    def variables(self) -> list[keras.Variable]:
         return self.metric.variables
 
-    def get_config(self):
-        return super().get_config() | {"metric": keras.saving.serialize_keras_object(self.metric), "label": self.label}
+    def get_config(self) -> dict[str, Any]:
+        metric = keras.saving.serialize_keras_object(self.metric)
+        return super().get_config() | {"metric": metric, "label": self.label}
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]) -> Self:
         return cls(**(config | {"metric": keras.saving.deserialize_keras_object(config["metric"])}))
 
 
-def fitting(metric, num_labels, positive_label):
+def fitting(metric: str | keras.metrics.Metric, num_labels: int,
+            positive_label: int) -> str | keras.metrics.Metric:
     """The metric as a model with so many labels can feed it: binary ones look at the positive label alone."""
     if isinstance(metric, str):  # "Precision", "precision", "binary_accuracy" and the like
         plain = metric.replace("_", "").lower()

@@ -50,7 +50,8 @@ def learn_stream(learner: StreamLearner, stream: Stream, *, checkpoints: Sequenc
             if np.isnan(said).any():
                 row = int(np.flatnonzero(~bad)[np.argmax(np.isnan(said).any(axis=1))])
                 raise DivergedError(f"row {start + row:,}: the learner said NaN; it has diverged")
-        record.add(labels if num_labels == 1 else labels.astype(np.int32), groups.astype(np.int32), outputs[:, None])
+        labels = labels if num_labels == 1 else labels.astype(np.int32)
+        record.add(labels, groups.astype(np.int32), outputs[:, None])
         if on_chunk:
             on_chunk(len(piece))
     if skipped:

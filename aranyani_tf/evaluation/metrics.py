@@ -1,8 +1,9 @@
 """Accuracy and parity gaps from tables of counts: O(1) memory, exact, and mergeable by addition.
 
-Of a classifier everything is a function of two tables: counts[label, group, prediction], in which the last label and
-the last group stand for "missing", and sums[group, label] of its outputs. Tables of two parts of a stream add up to
-those of both. The functions take leading axes, so one call serves a whole grid of models; NaN is what cannot be known.
+Of a classifier everything is a function of two tables: counts[label, group, prediction], in which the last
+label and the last group stand for "missing", and sums[group, label] of its outputs. Tables of two parts of a
+stream add up to those of both. The functions take leading axes, so one call serves a whole grid of models;
+NaN is what cannot be known.
 """
 
 from collections.abc import Callable

@@ -1,5 +1,7 @@
 """The metrics of a stream as Keras metrics: of all rows so far, and of the recent past."""
 
+from typing import Any
+
 import keras
 import numpy as np
 import tensorflow as tf
@@ -8,11 +10,12 @@ from aranyani_tf.evaluation.metrics import Tables, class_metrics, ratio
 from aranyani_tf.evaluation.tallies import regression_metrics, tally
 from aranyani_tf.labels import is_informative, is_labelled
 
-RECENT_METRICS = ("accuracy", "demographic_parity")  # those of the counts alone that are shown of the recent past
+# What is shown of the recent past, too: metrics of the counts alone.
+RECENT_METRICS = ("accuracy", "demographic_parity")
 RECENT = 2000  # rows after which one counts e⁻¹ of what it did in the recent past
 
 
-def fading(labels, groups):
+def fading(labels: tf.Tensor, groups: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Each row's weight in the recent past, (n,), and what remains of the past before these rows.
 
     A row fades with every informative row behind it, so it makes no difference how a stream is cut.
@@ -26,8 +29,8 @@ class Prequential(keras.metrics.Metric):
     """Every metric of a classifier on a stream, as one Keras metric with a dict for its result.
 
     `recent_…` are of the recent past, in which a row counts half as much as one that came 1,386 rows later
-    (e⁻¹ after 2,000): gaps that change sign cancel out over a whole stream. NaN is what cannot be known: a gap
-    while one group was seen, accuracy without labels.
+    (e⁻¹ after 2,000): gaps that change sign cancel out over a whole stream. NaN is what cannot be known: a
+    gap while one group was seen, accuracy without labels.
 
     >>> metric = Prequential(num_labels=2, num_groups=2)
     >>> metric.update_state([1, 0, 1, 0], [0, 0, 1, 1], [[.2, .8], [.9, .1], [.4, .6], [.7, .3]])
@@ -36,7 +39,8 @@ class Prequential(keras.metrics.Metric):
      'equalized_odds': 0.0, 'recent_accuracy': 1.0, 'recent_demographic_parity': 0.0}
     """
 
-    def __init__(self, num_labels=2, num_groups=2, positive_label=1, name="prequential", **kwargs):
+    def __init__(self, num_labels: int = 2, num_groups: int = 2, positive_label: int = 1,
+                 name: str = "prequential", **kwargs: Any) -> None:
         super().__init__(name=name, **kwargs)
         self.num_labels, self.num_groups, self.positive_label = num_labels, num_groups, positive_label
         self.metrics = class_metrics()
@@ -45,7 +49,7 @@ class Prequential(keras.metrics.Metric):
         self.sums = self.add_variable((num_groups, num_labels), "zeros", dtype="float64", name="sums")
         self.recent = self.add_variable(table, "zeros", dtype="float64", name="recent")
 
-    def update_state(self, labels, groups, outputs):
+    def update_state(self, labels: tf.Tensor, groups: tf.Tensor, outputs: tf.Tensor) -> None:
         """Adds rows: (n,), (n,) and the probabilities (n, label)."""
         labels, groups, outputs = map(tf.convert_to_tensor, (labels, groups, outputs))
         weights, kept = fading(labels, groups)
@@ -60,7 +64,7 @@ class Prequential(keras.metrics.Metric):
         self.recent.assign(kept * self.recent.value + tf.cast(tables[..., 1], tf.float64))
         self.sums.assign_add(tf.cast(sums, tf.float64))
 
-    def result(self):
+    def result(self) -> dict[str, tf.Tensor]:
         everything, recent = (Tables(counts.value, self.sums.value, self.positive_label)
                               for counts in (self.counts, self.recent))
         results = {name: metric(everything) for name, metric in self.metrics.items()}
@@ -71,14 +75,14 @@ class Prequential(keras.metrics.Metric):
 class RegressionPrequential(keras.metrics.Metric):
     """Mean squared error and the gap between the groups' mean predictions, of all rows and of the recent past."""
 
-    def __init__(self, num_groups=2, name="prequential", **kwargs):
+    def __init__(self, num_groups: int = 2, name: str = "prequential", **kwargs: Any) -> None:
         super().__init__(name=name, **kwargs)
         self.num_groups = num_groups
         # Of all rows, and of the recent past: sums, and the counts that belong to them.
         self.errors = self.add_variable((2, 2), "zeros", dtype="float64", name="errors")
         self.sums = self.add_variable((2, num_groups, 2), "zeros", dtype="float64", name="sums")
 
-    def update_state(self, labels, groups, outputs):
+    def update_state(self, labels: tf.Tensor, groups: tf.Tensor, outputs: tf.Tensor) -> None:
         labels, groups = tf.convert_to_tensor(labels), tf.convert_to_tensor(groups)
         values = tf.cast(tf.convert_to_tensor(outputs)[:, 0], tf.float64)
         known = is_labelled(labels)
@@ -92,8 +96,9 @@ class RegressionPrequential(keras.metrics.Metric):
         self.errors.assign(kept[:, None] * self.errors.value + errors)
         self.sums.assign(kept[:, None, None] * self.sums.value + tf.einsum("wn,ngs->wgs", weights, in_group))
 
-    def result(self):
-        found = regression_metrics(self.errors.value, self.sums.value)  # each of all rows, and of the recent past
+    def result(self) -> dict[str, tf.Tensor]:
+        # Each of all rows, and of the recent past.
+        found = regression_metrics(self.errors.value, self.sums.value)
         return {prefix + name: tf.cast(value[index], tf.float32)
                 for index, prefix in enumerate(("", "recent_")) for name, value in found.items()}
 
@@ -101,27 +106,27 @@ class RegressionPrequential(keras.metrics.Metric):
 class Mean(keras.metrics.Metric):
     """A weighted mean that counts in float64: float32 stops at 2²⁴ rows."""
 
-    def __init__(self, name="mean", **kwargs):
+    def __init__(self, name: str = "mean", **kwargs: Any) -> None:
         super().__init__(name=name, **kwargs)
         self.total = self.add_variable((2,), "zeros", dtype="float64", name="total")  # sum, weight
 
-    def update_state(self, values, weights):
+    def update_state(self, values: tf.Tensor, weights: tf.Tensor) -> None:
         values, weights = (tf.cast(part, tf.float64) for part in (values, weights))
         self.total.assign_add(tf.stack([tf.reduce_sum(values * weights), tf.reduce_sum(weights)]))
 
-    def result(self):
+    def result(self) -> tf.Tensor:
         return tf.cast(ratio(self.total.value[0], self.total.value[1]), tf.float32)
 
 
 class Latest(keras.metrics.Metric):
     """The last value that it was given."""
 
-    def __init__(self, name="latest", **kwargs):
+    def __init__(self, name: str = "latest", **kwargs: Any) -> None:
         super().__init__(name=name, **kwargs)
         self.last = self.add_variable((), "zeros", name="last")
 
-    def update_state(self, value):
+    def update_state(self, value: tf.Tensor) -> None:
         self.last.assign(tf.cast(value, self.last.dtype))
 
-    def result(self):
+    def result(self) -> tf.Tensor:
         return tf.identity(self.last.value)  # eagerly `value` is the variable itself

@@ -6,6 +6,7 @@ with the stream.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from aranyani_tf.arguments import require_whole
 from aranyani_tf.evaluation.tallies import tally_for
 
 NUM_WINDOWS = 20
+HEADLINE = ("accuracy", "mean_squared_error", "demographic_parity")  # these come first
 
 
 def log_spaced(num_rows: int, first: int = 100, per_decade: int = 8) -> list[int]:
@@ -39,7 +41,7 @@ class StreamRecord:
     """
 
     def __init__(self, num_rows: int, *, num_models: int = 1, num_labels: int = 2, num_groups: int = 2,
-                 positive_label: int = 1, checkpoints: Sequence[int] | None = None):
+                 positive_label: int = 1, checkpoints: Sequence[int] | None = None) -> None:
         for checkpoint in checkpoints or ():
             require_whole("a checkpoint", checkpoint, 1, num_rows)
         self.checkpoints = sorted({*(checkpoints or log_spaced(num_rows)), num_rows})
@@ -49,7 +51,7 @@ class StreamRecord:
         self.ends = np.unique([*self.checkpoints, *self.windows[1:], self.half])
         self.ends = self.ends[self.ends > 0]  # where each segment ends
         self.num_models, self.num_seen = num_models, 0
-        self.examined = []  # metrics on other rows, one entry a checkpoint
+        self.examined: list[dict[str, np.ndarray]] = []  # metrics on other rows, one entry a checkpoint
         self.tables = {name: np.zeros((len(self.ends), num_models, *shape))
                        for name, shape in self.tally.shapes().items()}
 
@@ -69,7 +71,7 @@ class StreamRecord:
     @property
     def is_due(self) -> bool:
         """Whether a checkpoint was passed at which the models were not examined yet."""
-        return len(self.examined) < np.searchsorted(self.checkpoints, self.num_seen, side="right")
+        return bool(len(self.examined) < np.searchsorted(self.checkpoints, self.num_seen, side="right"))
 
     def examine(self, labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray) -> None:
         """What the models say now about rows that they do not learn from; the shapes are those of `add`."""
@@ -85,8 +87,8 @@ class StreamRecord:
     def frame(self) -> pd.DataFrame:
         """One row a model and checkpoint: `model`, `step`, then the metrics.
 
-        Metrics without a prefix are of all rows so far; `late_…` of those in the second half of the
-        stream; `window_demographic_parity` is the mean over the windows that are complete, and have rows of two
+        Metrics without a prefix are of all rows so far; `late_…` of those in the second half of the stream;
+        `window_demographic_parity` is the mean over the windows that are complete, and have rows of two
         groups. NaN is what cannot be known.
         """
         gaps = [self.tally.measured(self.between(*window))["demographic_parity"]
@@ -95,26 +97,29 @@ class StreamRecord:
         for index, step in enumerate(self.checkpoints):
             found = self.tally.measured(self.between(0, step))
             late = self.tally.measured(self.between(self.half, step)) if step > self.half else {}
-            headline = [name for name in ("accuracy", "mean_squared_error", "demographic_parity") if name in found]
+            headline = [name for name in HEADLINE if name in found]
             complete = (self.windows[1:] <= step).sum()
-            columns = {"model": np.arange(self.num_models), "step": step}
+            columns: dict[str, Any] = {"model": np.arange(self.num_models), "step": step}
             columns |= {name: found.pop(name) for name in headline}
             columns |= {f"late_{name}": late.get(name, np.nan) for name in headline}
             windows = mean_of_known(gaps[:complete]) if complete else np.nan
             # Where the gap of all rows is not known, the model has diverged, or never met two groups.
-            columns["window_demographic_parity"] = np.where(np.isnan(columns["demographic_parity"]), np.nan, windows)
+            unknown = np.isnan(columns["demographic_parity"])
+            columns["window_demographic_parity"] = np.where(unknown, np.nan, windows)
             frames.append(pd.DataFrame(columns | found | (self.examined[index] if self.examined else {})))
         return pd.concat(frames).sort_values(["model", "step"]).reset_index(drop=True)
 
 
 def mean_of_known(gaps: Sequence[np.ndarray]) -> np.ndarray:
     """The mean over windows, of those in which the groups can be compared: (window, model) → (model,)."""
-    gaps = np.array(gaps)
-    known = ~np.isnan(gaps)
-    return np.where(known.any(axis=0), np.where(known, gaps, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1), np.nan)
+    every = np.array(gaps)
+    known = ~np.isnan(every)
+    means = np.where(known, every, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return np.where(known.any(axis=0), means, np.nan)
 
 
-def per_model(labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray) -> tuple[np.ndarray, ...]:
+def per_model(labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Labels and groups as (row, model), whether or not each model has an order of its own."""
-    return tuple(np.broadcast_to(column if column.ndim == 2 else column[:, None], outputs.shape[:2])
-                 for column in (labels, groups))
+    labels, groups = (np.broadcast_to(column if column.ndim == 2 else column[:, None], outputs.shape[:2])
+                      for column in (labels, groups))
+    return labels, groups

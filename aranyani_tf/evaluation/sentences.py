@@ -8,8 +8,8 @@ FEW = 1000  # rows below which nothing is said about small groups
 def told_small_groups(counts: np.ndarray, deviations: float = 2.0, matters: float = 0.05) -> str | None:
     """A sentence about groups whose gap cannot be told from chance because they are small, or None.
 
-    A group is small if its share of a prediction may be off by more than `matters`, by so many standard errors
-    of the share that all rows have, and is not off by more than that.
+    A group is small if its share of a prediction may be off by more than `matters`, by so many standard
+    errors of the share that all rows have, and is not off by more than that.
     """
     table = counts[:, :-1].sum(axis=0)  # (group, prediction)
     rows, everybody = table.sum(axis=1), table.sum(axis=0) / max(table.sum(), 1)

@@ -1,7 +1,7 @@
 """From predictions to the tables that metrics are functions of.
 
-`tally` is part of a compiled program, and of one model; `ClassTally` and `RegressionTally` take the rows of many models
-in NumPy, which does a few thousand of them sooner.
+`tally` is part of a compiled program, and of one model; `ClassTally` and `RegressionTally` take the rows of
+many models in NumPy, which does a few thousand of them sooner.
 """
 
 from typing import Protocol
@@ -47,15 +47,15 @@ class Tally(Protocol):
 class ClassTally:
     """The tables of a classifier."""
 
-    def __init__(self, num_labels: int, num_groups: int, positive_label: int = 1):
+    def __init__(self, num_labels: int, num_groups: int, positive_label: int = 1) -> None:
         self.num_labels, self.num_groups, self.positive_label = num_labels, num_groups, positive_label
         self.metrics = class_metrics()
 
-    def shapes(self):
+    def shapes(self) -> dict[str, tuple[int, ...]]:
         return {"counts": (self.num_labels + 1, self.num_groups + 1, self.num_labels),
                 "sums": (self.num_groups, self.num_labels)}
 
-    def tables(self, labels, groups, outputs):
+    def tables(self, labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray) -> dict[str, np.ndarray]:
         num_models, (wide, deep, long) = labels.shape[1], self.shapes()["counts"]
         label = np.where(is_labelled(labels), labels, wide - 1)
         group = np.where(groups >= 0, groups, deep - 1)
@@ -67,7 +67,7 @@ class ClassTally:
                                    counts.astype("float64").reshape(num_models, wide, deep, long), np.nan),
                 "sums": np.einsum("nmg,nml->mgl", in_group.astype("float64"), outputs)}
 
-    def measured(self, tables):
+    def measured(self, tables: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         found = Tables(tables["counts"], tables["sums"], self.positive_label)
         return {name: np.asarray(metric(found)) for name, metric in self.metrics.items()}
 
@@ -75,22 +75,23 @@ class ClassTally:
 class RegressionTally:
     """Sums of squared errors and of predictions."""
 
-    def __init__(self, num_groups: int):
+    def __init__(self, num_groups: int) -> None:
         self.num_groups = num_groups
 
-    def shapes(self):
+    def shapes(self) -> dict[str, tuple[int, ...]]:
         return {"errors": (2,), "sums": (self.num_groups, 2)}
 
-    def tables(self, labels, groups, outputs):
+    def tables(self, labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray) -> dict[str, np.ndarray]:
         values, known = outputs[:, :, 0].astype("float64"), is_labelled(labels)
         errors = np.where(known, labels - values, 0) ** 2
         in_group = groups[:, :, None] == np.arange(self.num_groups)  # (row, model, group)
+        sums = np.where(in_group, values[:, :, None], 0).sum(axis=0)  # (model, group)
         return {"errors": np.stack([errors.sum(axis=0), known.sum(axis=0)], axis=-1),
-                "sums": np.stack([np.where(in_group, values[:, :, None], 0).sum(axis=0), in_group.sum(axis=0)],
-                                 axis=-1)}
+                "sums": np.stack([sums, in_group.sum(axis=0)], axis=-1)}
 
-    def measured(self, tables):
-        return {name: value.numpy() for name, value in regression_metrics(tables["errors"], tables["sums"]).items()}
+    def measured(self, tables: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        found = regression_metrics(tables["errors"], tables["sums"])
+        return {name: value.numpy() for name, value in found.items()}
 
 
 def regression_metrics(errors: tf.Tensor, sums: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -101,4 +102,6 @@ def regression_metrics(errors: tf.Tensor, sums: tf.Tensor) -> dict[str, tf.Tenso
 
 def tally_for(num_labels: int, num_groups: int, positive_label: int = 1) -> Tally:
     """1 label is regression."""
-    return RegressionTally(num_groups) if num_labels == 1 else ClassTally(num_labels, num_groups, positive_label)
+    if num_labels == 1:
+        return RegressionTally(num_groups)
+    return ClassTally(num_labels, num_groups, positive_label)

@@ -6,8 +6,9 @@ gradients. With F_c the gap of contrast c and H the penalty, the fairness gradie
     λ Σ_c H′(F_c) Σ_cell contrast[c, cell]·E[∇quantity | cell]
         = Σ_cell coefficient[cell]·E[∇quantity | cell].
 
-`RunningMeans` does that for the levels of this package: nodes, leaves, the output. A constraint of one's own is
-a subclass of it, or anything else with the methods of `interfaces.Constraint`; `register_constraint` gives it a name.
+`RunningMeans` does that for the levels of this package: nodes, leaves, the output. A constraint of one's own
+is a subclass of it, or anything else with the methods of `interfaces.Constraint`; `register_constraint` gives
+it a name.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,9 +25,10 @@ from aranyani_tf.interfaces import Constraint, Learner, Trace
 class RunningMeans:
     """Base class of the constraints that keep running means of quantities and of their gradients.
 
-    A subclass has `shapes`, `pack`, `unpack`, `quantities`, and three methods more: `values` gives the quantities
-    of a step's samples, `gradients` the sums of their gradients, weighted by what each sample's share in its cell's
-    mean is, and `onto_weights` takes coefficients and mean gradients to a gradient for each weight.
+    A subclass has `shapes`, `pack`, `unpack`, `quantities`, and three methods more: `values` gives the
+    quantities of a step's samples, `gradients` the sums of their gradients, weighted by what each sample's
+    share in its cell's mean is, and `onto_weights` takes coefficients and mean gradients to a gradient for
+    each weight.
 
     Args:
         learner: whose quantities they are.
@@ -36,7 +38,7 @@ class RunningMeans:
 
     needs_forest = True  # False: a predictor will do
 
-    def __init__(self, learner: Learner, objective: Objective, num_features: int):
+    def __init__(self, learner: Learner, objective: Objective, num_features: int) -> None:
         self.learner, self.objective, self.num_features = learner, objective, num_features
         if objective.notion.compares_loss and self.needs_forest:
             raise ArgumentError(f"{type(objective.notion).__name__} compares losses, which a node or a leaf does not "
@@ -100,9 +102,9 @@ def register_constraint(name: str, maker: ConstraintMaker) -> ConstraintMaker:
     """Makes `Aranyani(constraint=name)` possible.
 
     Args:
-        maker: a class or function of (learner, objective, number of features), gives an `interfaces.Constraint`; with
-            an attribute `needs_forest = False` if it can do with any predictor. A saved model keeps the name alone, so
-            whoever loads it has to register it first.
+        maker: a class or function of (learner, objective, number of features), gives an
+            `interfaces.Constraint`; with an attribute `needs_forest = False` if it can do with any predictor.
+            A saved model keeps the name alone, so whoever loads it has to register it first.
     """
     if not isinstance(name, str) or not name or not callable(maker):
         raise ArgumentError(f"a name and a class are needed, got {name!r} and {maker!r}")

@@ -13,6 +13,7 @@ everybody − group k for each group (Appendix C.2).
 """
 
 import inspect
+from typing import Any, Self
 
 import keras
 import numpy as np
@@ -73,11 +74,11 @@ class Notion:
         cells = meets[:, :, None] * in_group[:, None, :]
         return tf.reshape(cells, (-1, cells.shape[1] * cells.shape[2]))
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {}
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]) -> Self:
         return cls(**config)
 
 
@@ -96,17 +97,17 @@ class EqualOpportunity(Notion):
 
     needs_classes = True
 
-    def __init__(self, positive_label=1):
+    def __init__(self, positive_label: int = 1) -> None:
         self.positive_label = positive_label
 
-    def check(self, num_labels):
+    def check(self, num_labels: int) -> None:
         super().check(num_labels)
         require_whole("positive_label", self.positive_label, 0, num_labels - 1)
 
-    def conditions(self, labels, outputs, num_labels):
+    def conditions(self, labels: tf.Tensor, outputs: tf.Tensor, num_labels: int) -> tf.Tensor:
         return tf.equal(labels, self.positive_label)[:, None]
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {"positive_label": self.positive_label}
 
 
@@ -121,10 +122,10 @@ class EqualizedOdds(Notion):
 
     needs_classes = True
 
-    def num_conditions(self, num_labels):
+    def num_conditions(self, num_labels: int) -> int:
         return num_labels
 
-    def conditions(self, labels, outputs, num_labels):
+    def conditions(self, labels: tf.Tensor, outputs: tf.Tensor, num_labels: int) -> tf.Tensor:
         return tf.one_hot(labels, num_labels)
 
 
@@ -137,10 +138,10 @@ class RepresentationParity(Notion):
 
     compares_loss = True
 
-    def against_everybody(self, num_groups):
+    def against_everybody(self, num_groups: int) -> bool:
         return True
 
-    def conditions(self, labels, outputs, num_labels):
+    def conditions(self, labels: tf.Tensor, outputs: tf.Tensor, num_labels: int) -> tf.Tensor:
         return is_labelled(labels)[:, None]
 
 

@@ -1,7 +1,7 @@
 """What is asked of a step besides its task: gaps between cells that should be zero (Equations 3 to 5).
 
-A notion says which gaps there are, a penalty H what they cost, and λ Σ H(F) is the fairness term. How the past
-counts belongs to it too: what is forgotten, and which gaps may be chance.
+A notion says which gaps there are, a penalty H what they cost, and λ Σ H(F) is the fairness term. How the
+past counts belongs to it too: what is forgotten, and which gaps may be chance.
 """
 
 from dataclasses import dataclass

@@ -18,7 +18,7 @@ single sample's share is then below the last digit; `decay` keeps it moving.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import keras
 import numpy as np
@@ -32,8 +32,8 @@ TINY = 1e-30  # a count that is none
 class Memory(NamedTuple):
     """What is remembered of the past, as tensors in the layout of the training loop.
 
-    What is kept beside the counts is the constraint's own affair. Of running means it is the mean of the values,
-    (cell, value), then the means of their gradients.
+    What is kept beside the counts is the constraint's own affair. Of running means it is the mean of the
+    values, (cell, value), then the means of their gradients.
     """
 
     cell_count: tf.Tensor  # (cell,), float64 so that it can count past 2^24
@@ -78,11 +78,12 @@ class Memory(NamedTuple):
         """The means after the step; the arguments are sums over its samples, weighted by the shares."""
         total = tf.reduce_sum(shares, axis=0)  # (cell,)
 
-        def blend(mean, weighted_sum):
+        def blend(mean: tf.Tensor, weighted_sum: tf.Tensor) -> tf.Tensor:
             share = tf.reshape(total, (-1,) + (1,) * (mean.shape.rank - 1))
             return mean + (weighted_sum - share * mean)
 
-        return self._replace(kept=tuple(map(blend, self.kept, kept)), squares=tuple(map(blend, self.squares, squares)))
+        return self._replace(kept=tuple(map(blend, self.kept, kept)),
+                             squares=tuple(map(blend, self.squares, squares)))
 
     def deviations(self, contrasts: np.ndarray) -> tf.Tensor:
         """The standard error of each gap if the groups were alike, (constraint, value).
@@ -112,13 +113,14 @@ class CellStatistics(keras.layers.Layer):
     decisions' squares is there too, as `square_mean`.
     """
 
-    def __init__(self, num_cells: int, num_groups: int, constraint: Constraint, keep_squares: bool = False, **kwargs):
+    def __init__(self, num_cells: int, num_groups: int, constraint: Constraint, keep_squares: bool = False,
+                 **kwargs: Any) -> None:
         super().__init__(trainable=False, **kwargs)
         self.num_cells, self.num_groups, self.constraint = num_cells, num_groups, constraint
         self.keep_squares, self.loaded_count = keep_squares, None
 
-    def build(self):
-        def zeros(name, shape, dtype=None):
+    def build(self) -> None:
+        def zeros(name: str, shape: tuple[int, ...], dtype: str | None = None) -> keras.Variable:
             return self.add_weight(
                 name=name, shape=shape, dtype=dtype, initializer="zeros", trainable=False)
 
@@ -148,7 +150,7 @@ class CellStatistics(keras.layers.Layer):
         if self.keep_squares:
             self.square_mean.assign(memory.squares[0])
 
-    def load_own_variables(self, store):
+    def load_own_variables(self, store: Any) -> None:
         """As Keras's; what a file of an earlier version does not have is as it was at the beginning."""
         kept = {str(index): np.asarray(weight) for index, weight in enumerate(self.weights)}
         super().load_own_variables({name: store[name] if name in store else kept[name] for name in kept})

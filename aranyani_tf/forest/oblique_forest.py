@@ -5,6 +5,9 @@ the probabilities on its path, and the forest's output is the mean over trees of
 label distributions, weighted by those products. Nothing in this module knows of fairness.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import keras
 import numpy as np
 import tensorflow as tf
@@ -13,11 +16,13 @@ from aranyani_tf.arguments import require_choice, require_seed, require_whole
 from aranyani_tf.errors import ArgumentError, RowError
 from aranyani_tf.forest.routing import leaf_probabilities_by_levels, leaf_probabilities_by_mask
 
+Activation = Callable[[tf.Tensor], tf.Tensor]
+
 TINY = 1e-30  # log(TINY) is finite in float32, and exp(log(TINY)) is 0 for every purpose here
 
 
 @keras.saving.register_keras_serializable("aranyani_tf")
-def smootherstep(z):
+def smootherstep(z: tf.Tensor) -> tf.Tensor:
     """A polynomial sigmoid that is exactly 0 below −1/2 and exactly 1 above 1/2.
 
     >>> [float(v) for v in smootherstep(tf.constant([-1.0, 0.0, 0.25, 1.0]))]
@@ -27,7 +32,7 @@ def smootherstep(z):
     return t * t * t * (t * (6.0 * t - 15.0) + 10.0)
 
 
-def get_activation(activation):
+def get_activation(activation: Any) -> Activation:
     """A Keras activation by name or callable; "smootherstep" is ours. It must give probabilities."""
     if isinstance(activation, str) and activation == "smootherstep":
         return smootherstep
@@ -40,7 +45,7 @@ def get_activation(activation):
     return found
 
 
-def require_gate(activation):
+def require_gate(activation: Activation) -> None:
     """Raises unless g gives a probability for every number, and not the same for all of them."""
     try:
         values = np.asarray(activation(tf.linspace(-30.0, 30.0, 61)))
@@ -73,8 +78,8 @@ class ObliqueForest(keras.layers.Layer):
     [(2, 4, 7), (2, 7), (2, 8, 2)]
     """
 
-    def __init__(self, num_trees=3, height=4, num_labels=2, activation="sigmoid",
-                 routing="levels", seed=None, **kwargs):
+    def __init__(self, num_trees: int = 3, height: int = 4, num_labels: int = 2, activation: Any = "sigmoid",
+                 routing: str = "levels", seed: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         require_whole("num_trees", num_trees, 1)
         require_whole("height", height, 1, 10)
@@ -85,7 +90,7 @@ class ObliqueForest(keras.layers.Layer):
         self.activation, self.routing, self.seed = get_activation(activation), routing, seed
         self.num_nodes, self.num_leaves = 2**height - 1, 2**height
 
-    def build(self, input_shape):
+    def build(self, input_shape: tuple[int | None, ...]) -> None:
         num_features = input_shape[-1]
         # Three independent seeds, so that one seed's bias is not another one's kernel.
         kernel_seed, bias_seed, leaf_seed = map(
@@ -102,10 +107,10 @@ class ObliqueForest(keras.layers.Layer):
             initializer=uniform(0.0, 1.0, seed=leaf_seed))
         self.built = True
 
-    def call(self, inputs):
+    def call(self, inputs: Any) -> tf.Tensor:
         return self.read_leaves(self.leaf_probabilities(inputs), self.leaf_logits)
 
-    def node_logits(self, inputs):
+    def node_logits(self, inputs: Any) -> tf.Tensor:
         """w·x + b of every node: (batch, tree, node)."""
         inputs = tf.cast(inputs, self.compute_dtype)
         if inputs.shape.rank != 2 or inputs.shape[-1] != self.node_kernel.shape[1]:  # XLA would answer anyway
@@ -113,16 +118,16 @@ class ObliqueForest(keras.layers.Layer):
                            f"{self.node_kernel.shape[1]}); got shape {tuple(inputs.shape)}")
         return tf.einsum("bf,tfn->btn", inputs, self.node_kernel) + self.node_bias
 
-    def node_decisions(self, inputs):
+    def node_decisions(self, inputs: Any) -> tf.Tensor:
         """n, the probability of going left: (batch, tree, node)."""
         return self.activation(self.node_logits(inputs))
 
-    def leaf_probabilities(self, inputs):
+    def leaf_probabilities(self, inputs: Any) -> tf.Tensor:
         """p_l, the probability of reaching each leaf: (batch, tree, leaf)."""
         logits = self.node_logits(inputs)
         return self.route(logits, self.activation(logits))
 
-    def route(self, logits, decisions):
+    def route(self, logits: tf.Tensor, decisions: tf.Tensor) -> tf.Tensor:
         """From the nodes' z and n, (batch, tree, node), to leaf probabilities (batch, tree, leaf)."""
         if self.routing == "levels":
             return leaf_probabilities_by_levels(decisions)
@@ -132,15 +137,15 @@ class ObliqueForest(keras.layers.Layer):
         return leaf_probabilities_by_mask(
             tf.math.log(tf.maximum(decisions, TINY)), tf.math.log(tf.maximum(1 - decisions, TINY)))
 
-    def read_leaves(self, leaf_probabilities, leaf_logits):
+    def read_leaves(self, leaf_probabilities: tf.Tensor, leaf_logits: tf.Tensor) -> tf.Tensor:
         """Mean over trees of Σ_l p_l·θ_l: (batch, tree, leaf), (…, tree, leaf, label) → (batch, label)."""
         values = leaf_logits if self.num_labels == 1 else tf.nn.softmax(leaf_logits)
         return tf.reduce_mean(tf.reduce_sum(leaf_probabilities[..., None] * values, axis=-2), axis=-2)
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: tuple[int | None, ...]) -> tuple[int | None, int]:
         return (input_shape[0], self.num_labels)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return super().get_config() | {
             "num_trees": self.num_trees, "height": self.height, "num_labels": self.num_labels,
             "activation": keras.activations.serialize(self.activation),

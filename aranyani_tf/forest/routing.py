@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 
-def ancestor_mask(height):
+def ancestor_mask(height: int) -> np.ndarray:
     """The matrix A of Appendix D.3: 1 where a leaf lies left of a node, −1 right, 0 elsewhere.
 
     >>> ancestor_mask(2)
@@ -24,19 +24,19 @@ def ancestor_mask(height):
     return left.astype(int) - right.astype(int)
 
 
-def at_depth(per_node, depth):
+def at_depth(per_node: tf.Tensor, depth: int) -> tf.Tensor:
     """The entries of the nodes at one depth: (..., node) → (..., 2^depth)."""
     return per_node[..., 2**depth - 1 : 2 ** (depth + 1) - 1]
 
 
-def interleave(left, right):
+def interleave(left: tf.Tensor, right: tf.Tensor) -> tf.Tensor:
     """(..., k) and (..., k) → (..., 2k): left, right, left, right, …"""
     pairs = tf.stack([left, right], axis=-1)
     return tf.reshape(pairs, (-1, *pairs.shape[1:-2], 2 * pairs.shape[-2]))
 
 
 @tf.custom_gradient
-def leaf_probabilities_by_levels(decisions):
+def leaf_probabilities_by_levels(decisions: tf.Tensor) -> tf.Tensor:
     """Probability of reaching each leaf, one level of the tree at a time.
 
     Going down, `reach` of a node splits into reach·n (left) and reach − reach·n (right). Coming
@@ -57,8 +57,8 @@ def leaf_probabilities_by_levels(decisions):
         left = reached[-1] * at_depth(decisions, depth)
         reached.append(interleave(left, reached[-1] - left))
 
-    def backward(value):  # (batch, tree, leaf)
-        gradients = []
+    def backward(value: tf.Tensor) -> tf.Tensor:  # (batch, tree, leaf)
+        gradients: list[tf.Tensor] = []
         for depth in reversed(range(height)):
             pairs = tf.reshape(value, (-1, *value.shape[1:-1], 2**depth, 2))
             difference = pairs[..., 0] - pairs[..., 1]
@@ -69,7 +69,7 @@ def leaf_probabilities_by_levels(decisions):
     return reached[-1], backward
 
 
-def leaf_probabilities_by_mask(log_left, log_right):
+def leaf_probabilities_by_mask(log_left: tf.Tensor, log_right: tf.Tensor) -> tf.Tensor:
     """The paper's matrix form, exp(Σ log P), in log space so that no factor underflows.
 
     Args:
@@ -82,7 +82,7 @@ def leaf_probabilities_by_mask(log_left, log_right):
     return tf.exp(tf.matmul(log_left, to_left) + tf.matmul(log_right, to_right))
 
 
-def leaf_jacobian(decisions, slopes, height):
+def leaf_jacobian(decisions: tf.Tensor, slopes: tf.Tensor, height: int) -> tf.Tensor:
     """∂p_l/∂z of each ancestor of each leaf: (batch, tree, node) → (batch, depth, tree, leaf).
 
     p_l is a product of n (going left) or 1 − n (going right); its derivative with respect to one
@@ -104,6 +104,6 @@ def leaf_jacobian(decisions, slopes, height):
     return tf.stack([a * s * u for a, s, u in zip(above, signed_slopes, under, strict=True)], axis=1)
 
 
-def both_children(left, right, below):
+def both_children(left: tf.Tensor, right: tf.Tensor, below: int) -> tf.Tensor:
     """(..., k) and (..., k) → (..., 2k·below): each child's value for every leaf below it."""
     return tf.repeat(interleave(left, right), below, axis=-1)

@@ -1,10 +1,10 @@
 """The walk over a stream for many models at once: every array has a leading replica axis.
 
-The step is the same pure function as a single model's (`learning.step`), mapped over the replicas, and the loop is
-the same (`learning.chunk_walk`); only the optimizer is another, `replica_adam`.
+The step is the same pure function as a single model's (`learning.step`), mapped over the replicas, and the
+loop is the same (`learning.chunk_walk`); only the optimizer is another, `replica_adam`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import tensorflow as tf
 from aranyani_tf.grove.replica_adam import Adam, Replicas
 from aranyani_tf.interfaces import Learner
 from aranyani_tf.learning.chunk_walk import Rows, walk
-from aranyani_tf.learning.step import Step
+from aranyani_tf.learning.step import Outcome, Step
 from aranyani_tf.learning.target_scale import in_unit, scaled_along, unit_of
 from aranyani_tf.streams.feed import pad
 
@@ -24,8 +24,8 @@ def walk_replicas(step: Step, optimizer: Adam, replicas: Replicas, fairness_weig
 
     Args:
         fairness_weights: (replica,).
-        rows: features, labels and groups, (row, …), the same rows for all replicas; or (row, replica, …), where
-            each has an order of its own.
+        rows: features, labels and groups, (row, …), the same rows for all replicas; or (row, replica, …),
+            where each has an order of its own.
 
     Returns:
         the replicas, what they predicted (row, replica, label), and the norms of their gradients
@@ -34,7 +34,7 @@ def walk_replicas(step: Step, optimizer: Adam, replicas: Replicas, fairness_weig
     axis = fairness_weights.shape  # (replica,), or () for one without that axis
     own_order = rows[1].shape.rank == 2
 
-    def advance(replicas, samples):
+    def advance(replicas: Replicas, samples: Rows) -> tuple[Replicas, Outcome]:
         each = (replicas.weights, replicas.state, replicas.memory, fairness_weights)
         if not axis.rank:
             outcome = step(*each, *samples)
@@ -42,7 +42,7 @@ def walk_replicas(step: Step, optimizer: Adam, replicas: Replicas, fairness_weig
             samples = tuple(tf.transpose(array, (1, 0, *range(2, array.shape.rank))) for array in samples)
             outcome = tf.vectorized_map(lambda one: step(*one[0], *one[1]), (each, samples))
         else:
-            outcome = tf.vectorized_map(lambda one: step(*one, *samples), each)
+            outcome = tf.vectorized_map(lambda one: step(*(*one, *samples)), each)
         replicas = optimizer.moved(replicas, outcome.gradients, outcome.update)
         return replicas._replace(state=outcome.state, memory=outcome.memory), outcome
 
@@ -57,15 +57,15 @@ def walk_alone(step: Step, optimizer: Adam, replicas: Replicas, fairness_weights
     """`walk_replicas` with one of them, whose axis is left out on the way: XLA is seven times slower with it."""
     if rows[1].shape.rank == 2:
         rows = tuple(array[:, 0] for array in rows)
-    replicas, outputs, norms = walk_replicas(
-        step, optimizer, tf.nest.map_structure(lambda array: array[0], replicas), fairness_weights[0], rows, *settings)
+    alone = tf.nest.map_structure(lambda array: array[0], replicas)
+    replicas, outputs, norms = walk_replicas(step, optimizer, alone, fairness_weights[0], rows, *settings)
     return tf.nest.map_structure(lambda array: array[None], replicas), outputs[:, None], norms[:, None]
 
 
 def outputs_of(learner: Learner, weights: tuple, state: tuple, features: tf.Tensor) -> tf.Tensor:
     """Predictions of every replica for the same rows, and nothing learned: (replica, row, label)."""
     inputs = learner.prepare(features)
-    return tf.vectorized_map(lambda one: learner.predict(*one, inputs), (weights, state))
+    return tf.vectorized_map(lambda one: learner.predict(one[0], one[1], inputs), (weights, state))
 
 
 class GridWalk:
@@ -77,10 +77,12 @@ class GridWalk:
         scale_target: scales a regression target along the stream, as a single model does.
     """
 
-    def __init__(self, step: Step, optimizer: Adam, samples_per_step: int, scale_target: bool = False):
+    def __init__(self, step: Step, optimizer: Adam, samples_per_step: int,
+                 scale_target: bool = False) -> None:
         self.samples_per_step, self.scale_target = samples_per_step, scale_target
 
-        def walk_all(replicas, fairness_weights, features, labels, groups, num_rows):
+        def walk_all(replicas: Replicas, fairness_weights: tf.Tensor, features: tf.Tensor, labels: tf.Tensor,
+                     groups: tf.Tensor, num_rows: tf.Tensor) -> tuple[Replicas, tf.Tensor, tf.Tensor]:
             chosen = walk_alone if fairness_weights.shape[0] == 1 else walk_replicas
             return chosen(step, optimizer, replicas, fairness_weights, (features, labels, groups), num_rows,
                           samples_per_step)
@@ -89,7 +91,7 @@ class GridWalk:
         self.compiled_outputs = tf.function(
             lambda *arguments: outputs_of(step.learner, *arguments), jit_compile=True, autograph=False)
 
-    def begin(self, models: Iterable[Any], fairness_weights: Sequence[float]) -> None:
+    def begin(self, models: Sequence[Any], fairness_weights: Sequence[float]) -> None:
         """Replicas with the weights, states and running means of built models, one each."""
         weights, state, memory = tf.nest.map_structure(lambda *parts: tf.stack(parts), *(
             (tuple(variable.value for variable in model.learner.variables),

@@ -8,6 +8,7 @@ from typing import Any
 import keras
 import numpy as np
 import pandas as pd
+import tensorflow as tf
 from tqdm import tqdm
 
 from aranyani_tf.arguments import require_fairness_weight, require_number, require_whole
@@ -16,14 +17,15 @@ from aranyani_tf.evaluation.records import StreamRecord
 from aranyani_tf.evaluation.sentences import told_signs, told_small_groups
 from aranyani_tf.grove.grid_walk import GridWalk
 from aranyani_tf.grove.members import checked, copy_of, labelled, listed, norm_frames
-from aranyani_tf.grove.replica_adam import Adam
+from aranyani_tf.grove.replica_adam import Adam, Replicas
 from aranyani_tf.learning.gradient_norms import step_ends
 from aranyani_tf.model.aranyani import Aranyani
 from aranyani_tf.streams.chunks import Chunks
-from aranyani_tf.streams.stream import shuffled_order
+from aranyani_tf.streams.orders import shuffled_order
 
 CACHE = 6 * 2**20  # bytes of replicas that learn at once: more fall out of a core's cache
 MOST = 64  # replicas at once
+Member = tuple[float, int]  # λ, seed
 
 
 class Grove:
@@ -50,7 +52,8 @@ class Grove:
     """
 
     def __init__(self, model_settings: dict[str, Any] | None = None, *, fairness_weights: Iterable[float],
-                 seeds: Iterable[int], learning_rate: float = 2e-3, model_class: type[Aranyani] = Aranyani):
+                 seeds: Iterable[int], learning_rate: float = 2e-3,
+                 model_class: type[Aranyani] = Aranyani) -> None:
         self.model_class, self.settings = model_class, dict(model_settings or {})
         for name in {"fairness_weight", "seed"} & set(self.settings):
             raise ArgumentError(f"{name} is a side of the grid: pass {name}s=[…], not a model setting")
@@ -60,15 +63,18 @@ class Grove:
         for seed in seeds:
             require_whole("a seed", seed, 0)
         require_number("learning_rate", learning_rate, 0, above=True)
-        self.members = [(float(weight), int(seed)) for weight, seed in itertools.product(fairness_weights, seeds)]
+        self.members: list[Member] = [(float(weight), int(seed))
+                                      for weight, seed in itertools.product(fairness_weights, seeds)]
         if not self.members or len(set(self.members)) < len(self.members):
             raise ArgumentError("fairness_weights and seeds need at least one value each, and none twice; got "
                              f"{fairness_weights} and {seeds}")
         self.optimizer = Adam(learning_rate)
-        self.trained, self.diverged, self.moments = {}, [], {}  # member → its slice of the replicas, its target's scale
-        self.gradient_norms = None
+        self.trained: dict[Member, Replicas] = {}
+        self.moments: dict[Member, tf.Tensor] = {}  # the scale of its target
+        self.diverged: list[Member] = []
+        self.gradient_norms: pd.DataFrame | None = None
 
-    def single(self, seed: int, **settings) -> Aranyani:
+    def single(self, seed: int, **settings: Any) -> Aranyani:
         """The single model of a seed, built but not trained."""
         made = {name: copy_of(part, self.num_features) if isinstance(part, keras.layers.Layer) else part(seed)
                 for name, part in self.settings.items() if name in ("predictor", "encoder") and part is not None}
@@ -107,7 +113,8 @@ class Grove:
         rows = tuple(map(np.concatenate, zip(*template.feed(chunks).good_pieces(), strict=True)))
         template.check_probabilities(rows[0])
         held_out = None if held_out is None else checked(held_out, template)
-        loop = GridWalk(template.step, self.optimizer, template.samples_per_step, template.target_scale is not None)
+        loop = GridWalk(template.step, self.optimizer, template.samples_per_step,
+                        template.target_scale is not None)
         self.trained, self.moments, self.diverged, records, norms = {}, {}, [], [], []
         with tqdm(total=len(rows[0]) * len(self.members), unit="sample", unit_scale=True,
                   disable=not verbose) as bar:
@@ -117,14 +124,15 @@ class Grove:
                 record = StreamRecord(len(rows[0]), num_models=len(filled), num_labels=template.num_labels,
                                       num_groups=template.num_groups, checkpoints=checkpoints,
                                       positive_label=template.positive_label)
-                orders = [shuffled_order(len(rows[0]), seed) for _, seed in filled] if shuffle else None
+                orders = np.stack([shuffled_order(len(rows[0]), seed) for _, seed in filled],
+                                  axis=1) if shuffle else None  # (row, replica)
                 chunk_norms = []
-                for *seen, norm in loop.walk(rows, None if orders is None else np.stack(orders, axis=1), chunk_size,
+                for *seen, norm in loop.walk(rows, orders, chunk_size,
                                              () if held_out is None else record.checkpoints):
                     record.add(*seen)
                     chunk_norms.append(norm)
                     if held_out is not None and record.is_due:
-                        record.examine(*held_out[1:], loop.outputs(held_out[0]))
+                        record.examine(held_out[1], held_out[2], loop.outputs(held_out[0]))
                     bar.update(len(seen[0]) * len(members))
                     if on_chunk:
                         on_chunk(len(seen[0]) * len(members))
@@ -145,12 +153,12 @@ class Grove:
         if template.num_labels > 1:
             counts = record.between(0, len(rows[0]))["counts"]  # (model, …)
             known = counts[np.isfinite(counts).all(axis=(1, 2, 3))]
-            told = [tell(each) for each in known[:1] for tell in (told_small_groups, told_signs)]
-            for sentence in filter(None, told):
+            sentences = [tell(each) for each in known[:1] for tell in (told_small_groups, told_signs)]
+            for sentence in filter(None, sentences):
                 warnings.warn(sentence, stacklevel=2)
         return pd.concat(records, ignore_index=True)
 
-    def groups(self, template: Aranyani) -> Iterator[tuple[list, list]]:
+    def groups(self, template: Aranyani) -> Iterator[tuple[list[Member], list[Member]]]:
         """Members that learn at once, and the same filled up to one size for one compilation."""
         state = sum(variable.value.numpy().nbytes for variable in template.learner.variables) * 3 + sum(
             weight.numpy().nbytes for weight in template.statistics.weights)
@@ -172,7 +180,8 @@ class Grove:
         if member in self.diverged:
             raise DivergedError(f"the member with fairness_weight {fairness_weight} and seed {seed} has diverged")
         replica, model = self.trained[member], self.single(seed, fairness_weight=fairness_weight)
-        for variables, values in ((model.learner.variables, replica.weights), (model.learner.state, replica.state)):
+        for variables, values in ((model.learner.variables, replica.weights),
+                                  (model.learner.state, replica.state)):
             for variable, value in zip(variables, values, strict=True):
                 variable.assign(value)
         model.learner.store()

@@ -10,6 +10,7 @@ import pandas as pd
 from aranyani_tf.errors import ArgumentError, RowError
 from aranyani_tf.learning.gradient_norms import norm_frame, norm_names
 from aranyani_tf.model.online_model import OnlineModel
+from aranyani_tf.streams.row_rules import Rows
 
 
 def copy_of(layer: keras.layers.Layer, num_features: int) -> keras.layers.Layer:
@@ -48,7 +49,7 @@ def listed(name: str, values: Any) -> list:
     return list(values)
 
 
-def checked(held_out: Any, template: OnlineModel) -> tuple[np.ndarray, ...]:
+def checked(held_out: Any, template: OnlineModel) -> Rows:
     """Rows that nobody learns from, checked as those that are learned from."""
     if not all(hasattr(held_out, name) for name in ("features", "labels", "groups")):
         raise RowError(f"held_out must be a Stream, got {type(held_out).__name__}")

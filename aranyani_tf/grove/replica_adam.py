@@ -10,13 +10,15 @@ from typing import Any, NamedTuple
 import keras
 import tensorflow as tf
 
+from aranyani_tf.interfaces import Memory
+
 
 class Replicas(NamedTuple):
     """Everything that changes while replicas learn; the first axis of each tensor is the replica."""
 
     weights: tuple  # of the learner's variables
     state: tuple  # the non-trainable state of a predictor or encoder
-    memory: tuple  # the running means
+    memory: Memory
     momentums: tuple
     velocities: tuple
     num_updates: tf.Tensor  # (replica,)
@@ -43,7 +45,7 @@ class Adam(NamedTuple):
         always = tf.get_static_value(update)
         always = always is not None and bool(always.all())
 
-        def keep(new, old):
+        def keep(new: tf.Tensor, old: tf.Tensor) -> tf.Tensor:
             return new if always else tf.where(along(update, new), new, old)
 
         weights, momentums, velocities = [], [], []
@@ -64,7 +66,8 @@ class Adam(NamedTuple):
         optimizer = keras.optimizers.Adam(self.learning_rate, self.beta_1, self.beta_2, self.epsilon)
         optimizer.build(variables)
         optimizer.iterations.assign(tf.cast(replica.num_updates, optimizer.iterations.dtype))
-        _, _, *slots = optimizer.variables  # iterations and learning rate; then momentum and velocity of each variable
+        # Iterations and learning rate, then momentum and velocity of each variable.
+        _, _, *slots = optimizer.variables
         for own, values in ((slots[::2], replica.momentums), (slots[1::2], replica.velocities)):
             for variable, value in zip(own, values, strict=True):
                 variable.assign(value)

@@ -1,7 +1,8 @@
 """The walk over a chunk of the stream: predict, then learn, step by step (Algorithm 1).
 
-`walk` is the loop for one model and for a grid of them (`replicas.py`); they differ in what a step carries on to the
-next, and in who moves the weights. Keras sees none of what is kept here: it is neither saved nor counted as weights.
+`walk` is the loop for one model and for a grid of them (`grove.grid_walk`); they differ in what a step
+carries on to the next, and in who moves the weights. Keras sees none of what is kept here: it is neither
+saved nor counted as weights.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,7 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from aranyani_tf.fairness.statistics import CellStatistics
+from aranyani_tf.fairness.statistics import CellStatistics, Memory
 from aranyani_tf.labels import missing_label
 from aranyani_tf.learning.step import Outcome, Step
 
@@ -17,7 +18,8 @@ Rows = tuple[tf.Tensor, tf.Tensor, tf.Tensor]  # features, labels, groups
 
 
 def walk(step: Step, advance: Callable[[Any, Rows], tuple[Any, Outcome]], carried: Any, rows: Rows,
-         num_rows: tf.Tensor, samples_per_step: int, axis: Sequence[int] = ()) -> tuple[Any, tf.Tensor, tf.Tensor]:
+         num_rows: tf.Tensor, samples_per_step: int,
+         axis: Sequence[int] = ()) -> tuple[Any, tf.Tensor, tf.Tensor]:
     """Takes the first `num_rows` rows in order, step by step.
 
     Args:
@@ -27,15 +29,16 @@ def walk(step: Step, advance: Callable[[Any, Rows], tuple[Any, Outcome]], carrie
         axis: the shape of what an outcome has in front, (replica,) for a grid.
 
     Returns:
-        what the last step carried on; outputs (step, *axis, sample, label), what was predicted for each row before
-        it was learned; norms (step, *axis, norm) of the gradients, if the step records them.
+        what the last step carried on; outputs (step, *axis, sample, label), what was predicted for each row
+        before it was learned; norms (step, *axis, norm) of the gradients, if the step records them.
     """
     features, labels, groups = rows
     samples = tuple(in_steps(array, samples_per_step, filler) for array, filler in (
         (step.learner.prepare(features), 0), (labels, missing_label(labels)), (groups, -1)))
     num_steps, size = (num_rows + samples_per_step - 1) // samples_per_step, tf.shape(samples[1])[0]
 
-    def body(index, carried, outputs, norms):
+    def body(index: tf.Tensor, carried: Any, outputs: tf.TensorArray,
+             norms: tf.TensorArray) -> tuple[tf.Tensor, Any, tf.TensorArray, tf.TensorArray]:
         carried, outcome = advance(carried, tuple(tf.gather(array, index) for array in samples))
         return index + 1, carried, outputs.write(index, outcome.outputs), norms.write(index, outcome.norms)
 
@@ -56,7 +59,7 @@ def walk_model(step: Step, statistics: CellStatistics, optimizer: Any, fairness_
     """
     learner = step.learner
 
-    def advance(memory, samples):
+    def advance(memory: Memory, samples: Rows) -> tuple[Memory, Outcome]:
         outcome = step([variable.value for variable in learner.variables],
                        [variable.value for variable in learner.state], memory, fairness_weight, *samples)
         move(optimizer, learner.variables, outcome.gradients, outcome.update)

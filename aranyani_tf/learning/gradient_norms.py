@@ -14,12 +14,14 @@ class GradientRecord:
     `keep` takes them out when the chunk is done. Chunks of every size have a buffer of their own.
     """
 
-    def __init__(self, weight_names: Sequence[str] = (), dtype: str = "float32", samples_per_step: int = 1):
+    def __init__(self, weight_names: Sequence[str] = (), dtype: str = "float32",
+                 samples_per_step: int = 1) -> None:
         self.names, self.dtype, self.samples_per_step = norm_names(weight_names), dtype, samples_per_step
         self.rows: list[np.ndarray] = []  # norms
         self.steps: list[np.ndarray] = []  # how many samples were seen after each step
         self.num_samples = 0
-        self.buffers: dict[int, tuple[tf.Variable, tf.Variable]] = {}  # rows of a chunk → norms, how many rows count
+        # Rows of a chunk → norms, how many rows count.
+        self.buffers: dict[int, tuple[tf.Variable, tf.Variable]] = {}
 
     def prepare(self, chunk_size: int) -> None:
         """Makes sure of a buffer for chunks of so many rows, before a program is compiled for them."""

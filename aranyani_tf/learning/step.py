@@ -45,7 +45,8 @@ class Step:
         return self.all_known and self.update_when == "always" and not self.wait_for_all_groups
 
     def __call__(self, weights: Sequence[tf.Tensor], state: Sequence[tf.Tensor], memory: Memory,
-                 fairness_weight: tf.Tensor, inputs: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor) -> Outcome:
+                 fairness_weight: tf.Tensor, inputs: tf.Tensor, labels: tf.Tensor,
+                 groups: tf.Tensor) -> Outcome:
         trace = self.learner.trace(weights, state, inputs, labels, self.constraint.quantities)
         if self.update_when == "predicted_positive":  # what is not revealed is missing
             revealed = tf.equal(tf.argmax(trace.said, axis=-1), 1)

@@ -4,7 +4,7 @@ A Keras "batch" is a chunk of the stream, and `train_step` walks it sample by sa
 compiled loop: predict, score, then learn. So `model.fit` is the online learner.
 """
 
-from typing import Any
+from typing import Any, Self
 
 import keras
 import tensorflow as tf
@@ -63,9 +63,10 @@ class Aranyani(FairModel):
         forget: "rows": a cell forgets with each of its own samples, so that a small group's mean covers a
             longer past than a large one's; "time": all cells forget with every sample.
         chance: how many standard errors of a gap count as chance: it is that much shorter before the penalty
-            sees it, and a group of a few samples moves nothing. 0.0 is the paper's rule; 2.0 is a good choice.
-        scale_target: for regression: learns the target's mean and deviation along the stream, so that any unit will
-            do; predictions are in that unit.
+            sees it, and a group of a few samples moves nothing. 0.0 is the paper's rule; 2.0 is a good
+            choice.
+        scale_target: for regression: learns the target's mean and deviation along the stream, so that any
+            unit will do; predictions are in that unit.
         record_gradients: keep the norms of the gradients in `model.gradient_norms`.
         on_bad_rows: "raise" or "skip".
         seed: of the initial weights.
@@ -79,14 +80,15 @@ class Aranyani(FairModel):
      'loss', 'recent_accuracy', 'recent_demographic_parity', 'soft_demographic_parity', 'task_loss']
     """
 
-    def __init__(self, num_labels: int = 2, num_trees: int = 3, height: int = 4, *, fairness_weight: float = 10.0,
-                 notion: str | Notion = "demographic_parity", constraint: str | None = None,
-                 penalty: str | Penalty | None = None, num_groups: int = 2, activation: Any = "sigmoid",
-                 routing: str = "levels", predictor: keras.layers.Layer | None = None,
-                 encoder: keras.layers.Layer | None = None, samples_per_step: int = 1, online: bool = True,
-                 update_when: str = "always", wait_for_all_groups: bool = False, decay: float | None = None,
-                 forget: str = "rows", chance: float = 0.0, scale_target: bool = True, record_gradients: bool = False,
-                 on_bad_rows: str = "raise", seed: int | None = None, **kwargs):
+    def __init__(self, num_labels: int = 2, num_trees: int = 3, height: int = 4, *,
+                 fairness_weight: float = 10.0, notion: str | Notion = "demographic_parity",
+                 constraint: str | None = None, penalty: str | Penalty | None = None, num_groups: int = 2,
+                 activation: Any = "sigmoid", routing: str = "levels",
+                 predictor: keras.layers.Layer | None = None, encoder: keras.layers.Layer | None = None,
+                 samples_per_step: int = 1, online: bool = True, update_when: str = "always",
+                 wait_for_all_groups: bool = False, decay: float | None = None, forget: str = "rows",
+                 chance: float = 0.0, scale_target: bool = True, record_gradients: bool = False,
+                 on_bad_rows: str = "raise", seed: int | None = None, **kwargs: Any) -> None:
         require_settings(
             num_labels=num_labels, num_groups=num_groups, samples_per_step=samples_per_step, online=online,
             update_when=update_when, wait_for_all_groups=wait_for_all_groups, decay=decay, forget=forget,
@@ -134,7 +136,7 @@ class Aranyani(FairModel):
         return MAKERS[self.level](self.learner, objective, num_features)
 
     def compile(self, optimizer: Any = None, *, jit_compile: bool = True, loss: None = None,
-                metrics: list | None = None, weighted_metrics: list | None = None, **kwargs) -> None:
+                metrics: list | None = None, weighted_metrics: list | None = None, **kwargs: Any) -> None:
         """As Keras's; the default is Adam(2e-3), compiled by XLA. The loss is the model's own."""
         optimizer = require_optimizer(optimizer, loss=loss, **kwargs)
         # Rows without a label have weight 0, so that every metric must be a weighted one.
@@ -157,24 +159,24 @@ class Aranyani(FairModel):
         require_width(features.shape, self.num_features)
         if self.encoder is not None:
             features = self.encoder(features, training=training)
-        outputs = (self.forest(features) if self.predictor is None
+        outputs = (self.forest(features) if self.forest is not None
                    else self.predictor(features, training=training))
         return outputs if self.target_scale is None else self.target_scale(outputs)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         parts = {name: keras.saving.serialize_keras_object(getattr(self, name)) for name in OBJECTS}
         return super().get_config() | {name: getattr(self, name) for name in PLAIN} | parts | {
             "constraint": self.level, "activation": keras.activations.serialize(self.activation)}
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]) -> Self:
         parts = {name: keras.saving.deserialize_keras_object(config[name]) for name in OBJECTS}
-        # What files of the first version do not say: their targets were not scaled, and a predictor had a forest's
-        # settings beside it.
+        # What files of the first version do not say: their targets were not scaled, and a predictor had a
+        # forest's settings beside it.
         config = {"scale_target": False, **config} | parts
         if not config.get("online", True):
             config["decay"] = None  # which had no effect
         return cls(**(config | (FOREST if parts["predictor"] is not None else {})))
 
-    def get_build_config(self):
+    def get_build_config(self) -> dict[str, Any] | None:
         return {"input_shape": (None, self.num_features)} if self.built else None

@@ -5,7 +5,7 @@ put back. How rows are learned is the subclass's affair.
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import keras
@@ -26,7 +26,7 @@ class Programs:
     An object of its own, since TensorFlow would try to export a dict of a model.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.known: dict[tuple[str, bool], Callable] = {}
 
     def of(self, method: Callable, all_known: bool, jit_compile: bool) -> Callable:
@@ -46,7 +46,7 @@ class ChunkModel(SharedModel):
         positive_label: whose equal opportunity is reported.
     """
 
-    def __init__(self, *, num_labels: int, num_groups: int, positive_label: int, **kwargs):
+    def __init__(self, *, num_labels: int, num_groups: int, positive_label: int, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.num_labels, self.num_groups, self.positive_label = num_labels, num_groups, positive_label
         told = (num_labels, num_groups, positive_label)
@@ -57,7 +57,8 @@ class ChunkModel(SharedModel):
         self.all_known = False
         self.has_further_metrics = False  # given to `compile`
 
-    def learn_rows(self, features: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor, num_rows: tf.Tensor) -> tf.Tensor:
+    def learn_rows(self, features: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor,
+                   num_rows: tf.Tensor) -> tf.Tensor:
         """Learns from the first `num_rows` rows in order; returns what was predicted for each before, (row, label)."""
         raise NotImplementedError
 
@@ -74,7 +75,7 @@ class ChunkModel(SharedModel):
         if self.train_function is not None and not force:
             return
 
-        def take_then_move(iterator):
+        def take_then_move(iterator: Iterator[tuple]) -> dict:
             data = next(iterator)
             with self.state:
                 return self.program(self.train_step)(data)
@@ -106,11 +107,11 @@ class ChunkModel(SharedModel):
         self.fairness_penalty.update_state(self.penalty_now())
         return self.get_metrics_result()
 
-    def train_on_batch(self, *arguments, **kwargs) -> NoReturn:
+    def train_on_batch(self, *arguments: Any, **kwargs: Any) -> NoReturn:
         """Not for a stream: a batch of it has groups, and comes with what was said before it was learned."""
         raise NotImplementedError("use predict_then_learn(x, y, a), which learns from rows as they arrive")
 
-    def test_on_batch(self, *arguments, **kwargs) -> NoReturn:
+    def test_on_batch(self, *arguments: Any, **kwargs: Any) -> NoReturn:
         raise NotImplementedError("use evaluate({'features': x, 'group': a}, y)")
 
     def learn_and_score(self, features: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor,

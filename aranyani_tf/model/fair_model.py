@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import tensorflow as tf
 
@@ -25,11 +26,12 @@ class FairModel(OnlineModel):
         others: those of `OnlineModel`.
     """
 
-    def __init__(self, *, fairness_weight: float, update_when: str, wait_for_all_groups: bool, record_gradients: bool,
-                 scale_target: bool, **kwargs):
+    def __init__(self, *, fairness_weight: float, update_when: str, wait_for_all_groups: bool,
+                 record_gradients: bool, scale_target: bool, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.update_when, self.wait_for_all_groups = update_when, wait_for_all_groups
-        self.record_gradients, self.scale_target, self.target_scale = record_gradients, scale_target, None
+        self.record_gradients, self.scale_target = record_gradients, scale_target
+        self.target_scale: TargetScale | None = None
         # Not a Keras weight, so that copying weights between models does not copy λ.
         self._fairness_weight = tf.Variable(0.0, dtype=self.compute_dtype, trainable=False)
         self.fairness_weight = fairness_weight
@@ -88,7 +90,8 @@ class FairModel(OnlineModel):
             update_when=self.update_when, wait_for_all_groups=self.wait_for_all_groups,
             record_gradients=self.record_gradients, all_known=self.all_known)
 
-    def learn_rows(self, features, labels, groups, num_rows):
+    def learn_rows(self, features: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor,
+                   num_rows: tf.Tensor) -> tf.Tensor:
         before = None
         if self.target_scale is not None:
             labels, before = self.target_scale.scaled(labels)
@@ -100,23 +103,23 @@ class FairModel(OnlineModel):
             self.gradient_record.write(norms, num_rows, features.shape[0])
         return outputs if before is None else in_unit(outputs, *before)
 
-    def moving(self):
+    def moving(self) -> list[Any]:
         every = [*self.learner.variables, *self.learner.state, *self.optimizer.variables, *self.weights]
         return list({id(variable): variable for variable in every}.values())
 
-    def penalty_now(self):
+    def penalty_now(self) -> tf.Tensor:
         return self.statistics.constraint.penalty(self.statistics.read(), self._fairness_weight)
 
-    def before_chunks(self):
+    def before_chunks(self) -> None:
         if self.record_gradients:
             self.gradient_record.prepare(self.chunk_size)
 
-    def after_chunk(self, told="this chunk"):
+    def after_chunk(self, told: str = "this chunk") -> None:
         super().after_chunk(told)
         if self.record_gradients:
             self.gradient_record.keep(self.chunk_size)
 
-    def other_remedies(self):
+    def other_remedies(self) -> str:
         return f"fairness_weight (now {self.fairness_weight:g})"
 
     @property
@@ -124,19 +127,19 @@ class FairModel(OnlineModel):
         """Norms of the gradients, one row a step (`record_gradients=True`), as a DataFrame."""
         return (self.gradient_record if self.built else GradientRecord()).frame()
 
-    def sealed(self, as_loaded=False):
+    def sealed(self, as_loaded: bool = False) -> dict[str, Any]:
         """Counts that were loaded may have been reset since, by whoever loaded them; so they are kept as they came."""
         found = {"cell_count": self.statistics.loaded_count if as_loaded else self.statistics.cell_count.numpy()}
         if self.compiled:  # an optimizer can be compared only with one of the same kind
             found[f"iterations_of_{len(self.optimizer.variables)}"] = self.optimizer.iterations.numpy()
         return found
 
-    def further_state(self):
+    def further_state(self) -> dict[str, Any]:
         """The metrics so far, and where random numbers go on."""
         return prefixed("progress_", self.progress.store()) | {
             f"random_{index}": variable.numpy() for index, variable in enumerate(self.random_state())}
 
-    def take_further_state(self, values):
+    def take_further_state(self, values: dict[str, np.ndarray]) -> None:
         if not self.built:
             return
         self.progress.load({name.removeprefix("progress_"): value for name, value in values.items()})

@@ -33,15 +33,16 @@ class OnlineModel(ChunkModel):
         others: those of `ChunkModel`.
     """
 
-    def __init__(self, *, samples_per_step: int, on_bad_rows: str, gives_probabilities: bool, **kwargs):
+    def __init__(self, *, samples_per_step: int, on_bad_rows: str, gives_probabilities: bool,
+                 **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.samples_per_step, self.on_bad_rows = samples_per_step, on_bad_rows
         self.checked_probabilities = gives_probabilities
-        self.chunk_size: int | None = None  # rows of the chunks that are learned at the moment
+        self.chunk_size = 0  # rows of the chunks that are learned at the moment
 
     @in_turn
-    def fit(self, x: Any = None, y: Any = None, batch_size: int | None = None, *, on_bad_rows: str | None = None,
-            callbacks: Any = None, **kwargs) -> keras.callbacks.History:
+    def fit(self, x: Any = None, y: Any = None, batch_size: int | None = None, *,
+            on_bad_rows: str | None = None, callbacks: Any = None, **kwargs: Any) -> keras.callbacks.History:
         """Learns from a stream, in order, and returns Keras's history.
 
         Args:
@@ -75,9 +76,9 @@ class OnlineModel(ChunkModel):
         self.progress.epoch_rows.assign(0)
         # First in the list: at the end of an epoch it is done with it before a backup is made.
         follow = FitProgress(self.progress, self.after_chunk, self.restored)
-        callbacks = [follow, *([] if callbacks is None else callbacks if isinstance(callbacks, list) else [callbacks])]
+        given = [] if callbacks is None else callbacks if isinstance(callbacks, list) else [callbacks]
         with feed.clear_errors():
-            history = super().fit(feed.dataset(), shuffle=False, callbacks=callbacks, **kwargs)
+            history = super().fit(feed.dataset(), shuffle=False, callbacks=[follow, *given], **kwargs)
         self.warn(at_once=True)
         return history
 
@@ -89,22 +90,23 @@ class OnlineModel(ChunkModel):
         self.all_known = False
 
     @in_turn
-    def evaluate(self, x: Any = None, y: Any = None, batch_size: int | None = None, *, on_bad_rows: str | None = None,
-                 **kwargs) -> Any:
+    def evaluate(self, x: Any = None, y: Any = None, batch_size: int | None = None, *,
+                 on_bad_rows: str | None = None, **kwargs: Any) -> Any:
         """The metrics on rows that are not learned from; x and y as in `fit`. `so_far` is not touched."""
         feed = self.feed(Chunks.of(x, y, size=batch_size), on_bad_rows)
         self.make_sure_it_is_compiled()
         with feed.clear_errors():
             return super().evaluate(feed.dataset(), **kwargs)
 
-    def predict(self, x: Any, batch_size: int | None = None, verbose: str | int = "auto", steps: int | None = None,
-                callbacks: list | None = None, *, on_bad_rows: str | None = None) -> np.ndarray:
+    def predict(self, x: Any, batch_size: int | None = None, verbose: str | int = "auto",
+                steps: int | None = None, callbacks: list | None = None, *,
+                on_bad_rows: str | None = None) -> np.ndarray:
         """Probabilities (row, label), or values (row, 1) for regression; the group is not needed.
 
         Args:
             x: features (row, feature), a `Stream`, {"features": x}, or a dataset of batches.
-            on_bad_rows: "raise"; or "skip", which says NaN about a row that cannot be used. None is the model's
-                own setting. Rows of a dataset are not looked at.
+            on_bad_rows: "raise"; or "skip", which says NaN about a row that cannot be used. None is the
+                model's own setting. Rows of a dataset are not looked at.
             others: those of Keras's `predict`.
         """
         features = getattr(x, "features", x["features"] if isinstance(x, dict) and "features" in x else x)
@@ -150,8 +152,8 @@ class OnlineModel(ChunkModel):
         Args:
             x, y, a: features (n, feature), labels (n,) and groups (n,); a label or group of −1 is missing, in
                 regression a label of NaN.
-            on_bad_rows: "raise"; or "skip", which learns nothing from a bad row, and says NaN about it. None is
-                the model's own setting.
+            on_bad_rows: "raise"; or "skip", which learns nothing from a bad row, and says NaN about it. None
+                is the model's own setting.
 
         Returns:
             (n, label): what the model said about each row before it learned from that row.
@@ -160,6 +162,7 @@ class OnlineModel(ChunkModel):
         if not chunks.num_rows:
             raise RowError("the stream is empty")
         rules = self.rules(chunks, on_bad_rows)
+        assert chunks.arrays is not None
         rows, bad, sentence = rules.checked(*chunks.arrays)
         if sentence:
             warnings.warn(f"skipped {bad.sum():,} of {len(bad):,} rows; the first: {sentence}", stacklevel=3)

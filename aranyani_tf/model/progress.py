@@ -4,7 +4,10 @@ Keras's metrics begin anew with every epoch, and with every `evaluate`. These do
 call, and are saved with the model. They are no Keras weights, so that copying weights does not copy a past.
 """
 
+from collections.abc import Callable, Mapping
+
 import keras
+import numpy as np
 import tensorflow as tf
 
 from aranyani_tf.evaluation.prequential import Mean, Prequential, RegressionPrequential
@@ -12,7 +15,8 @@ from aranyani_tf.evaluation.sentences import FEW, told_signs, told_small_groups
 from aranyani_tf.labels import is_informative
 
 
-def prequential_metric(num_labels, num_groups, positive_label):
+def prequential_metric(num_labels: int, num_groups: int,
+                       positive_label: int) -> Prequential | RegressionPrequential:
     if num_labels == 1:
         return RegressionPrequential(num_groups)
     return Prequential(num_labels, num_groups, positive_label)
@@ -25,7 +29,7 @@ class Progress:
         num_labels, num_groups, positive_label: those of the model.
     """
 
-    def __init__(self, num_labels, num_groups, positive_label):
+    def __init__(self, num_labels: int, num_groups: int, positive_label: int) -> None:
         self.prequential = prequential_metric(num_labels, num_groups, positive_label)
         self.task_loss = Mean("task_loss")
         integer = {"dtype": tf.int64, "trainable": False}
@@ -36,27 +40,29 @@ class Progress:
         self.saved = {f"{part.name}_{index}": variable for part in (self.prequential, self.task_loss)
                       for index, variable in enumerate(part.variables)}
         self.is_classifier, self.knows_label_0 = num_labels > 1, False
-        self.next_look, self.told = 10 * FEW, set()
+        self.next_look = 10 * FEW
+        self.told: set[str] = set()
         self.saved |= {"num_rows": self.num_rows, "epoch_rows": self.epoch_rows}
 
-    def add(self, labels, groups, outputs, losses, known):
+    def add(self, labels: tf.Tensor, groups: tf.Tensor, outputs: tf.Tensor, losses: tf.Tensor,
+            known: tf.Tensor) -> None:
         """Takes note of rows that were learned."""
         self.prequential.update_state(labels, groups, outputs)
         self.task_loss.update_state(losses, known)
         self.num_rows.assign_add(tf.reduce_sum(tf.cast(is_informative(labels, groups), tf.int64)))
 
-    def results(self):
+    def results(self) -> dict[str, float]:
         """The metrics so far as plain numbers; NaN for those that cannot be known yet."""
         found = {"rows": int(self.num_rows.numpy()), "task_loss": float(self.task_loss.result())}
         return found | {name: float(value) for name, value in self.prequential.result().items()}
 
-    def has_seen_label_0(self):
+    def has_seen_label_0(self) -> bool:
         """Whether rows with label 0 were learned from; a regression has no such label."""
         if not self.knows_label_0 and self.is_classifier:
             self.knows_label_0 = bool(self.prequential.counts.numpy()[0].any())
         return self.knows_label_0
 
-    def sentences(self, at_once):
+    def sentences(self, at_once: bool) -> list[str]:
         """What users should know of their stream, each sentence once; looked for at once, or ever more seldom."""
         num_rows = int(self.num_rows.numpy())
         if not self.is_classifier or not (at_once or num_rows >= self.next_look):
@@ -68,10 +74,10 @@ class Progress:
         self.told |= set(new)
         return list(new.values())
 
-    def store(self):
+    def store(self) -> dict[str, np.ndarray]:
         return {name: variable.numpy() for name, variable in self.saved.items()}
 
-    def load(self, values):
+    def load(self, values: Mapping[str, np.ndarray]) -> None:
         """What `store` gave; a file of an earlier version may have none of it."""
         for name, variable in self.saved.items():
             if name in values:
@@ -86,11 +92,13 @@ class FitProgress(keras.callbacks.Callback):
         on_restored: called if a backup was restored in the middle of an epoch.
     """
 
-    def __init__(self, progress, after_chunk, on_restored):
+    def __init__(self, progress: Progress, after_chunk: Callable[[str], None],
+                 on_restored: Callable[[], None]) -> None:
         super().__init__()
-        self.progress, self.after_chunk, self.on_restored, self.begun = progress, after_chunk, on_restored, False
+        self.progress, self.after_chunk, self.on_restored = progress, after_chunk, on_restored
+        self.begun = False
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
         # Zero when `fit` begins, so whatever is there now came with a backup that a callback restored.
         learned = 0 if self.begun else int(self.progress.epoch_rows.numpy())
         self.begun = True
@@ -98,8 +106,8 @@ class FitProgress(keras.callbacks.Callback):
         if learned:
             self.on_restored()
 
-    def on_train_batch_end(self, batch, logs=None):
+    def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
         self.after_chunk(f"chunk {batch:,}")
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         self.progress.epoch_rows.assign(0)

@@ -15,9 +15,10 @@ KERAS = {"name", "dtype", "trainable", "autocast"}  # what keras.Model takes
 TOLERANCE = 1e-3  # how far the sum of probabilities may be from 1
 
 
-def require_settings(*, num_labels, num_groups, samples_per_step, online, update_when, wait_for_all_groups, decay,
-                     forget, chance, scale_target, record_gradients, on_bad_rows, seed, constraint, predictor, encoder,
-                     forest, further):
+def require_settings(*, num_labels: Any, num_groups: Any, samples_per_step: Any, online: Any,
+                     update_when: Any, wait_for_all_groups: Any, decay: Any, forget: Any, chance: Any,
+                     scale_target: Any, record_gradients: Any, on_bad_rows: Any, seed: Any, constraint: Any,
+                     predictor: Any, encoder: Any, forest: dict[str, Any], further: dict[str, Any]) -> None:
     """Raises an `ArgumentError` about the first setting of `Aranyani` that cannot be."""
     check.require_whole("num_labels", num_labels, 1)
     check.require_whole("num_groups", num_groups, 2)
@@ -51,12 +52,14 @@ def require_settings(*, num_labels, num_groups, samples_per_step, online, update
         raise ArgumentError("give predictor=keras.Sequential([encoder, predictor]) instead of both")
     if update_when == "predicted_positive" and num_labels == 1:
         raise ArgumentError("update_when='predicted_positive' needs labels; num_labels=1 is regression")
-    ignored = [name for name, value in forest.items() if value != FOREST[name]] if predictor is not None else []
+    given = {} if predictor is None else forest
+    ignored = [name for name, value in given.items() if value != FOREST[name]]
     if ignored:
         raise ArgumentError(f"{', '.join(ignored)} are the forest's, and a predictor is in its place: leave them out")
 
 
-def require_optimizer(optimizer: Any, *, loss: Any, steps_per_execution: int = 1, **others: Any) -> keras.Optimizer:
+def require_optimizer(optimizer: Any, *, loss: Any, steps_per_execution: int = 1,
+                      **others: Any) -> keras.Optimizer:
     """The optimizer by name, object or default, if it and the other arguments of `compile` can be."""
     if loss is not None:
         raise ArgumentError("the loss is cross-entropy (squared error for num_labels=1); leave it out")
@@ -69,7 +72,7 @@ def require_optimizer(optimizer: Any, *, loss: Any, steps_per_execution: int = 1
     return optimizer
 
 
-def require_probabilities(answers):
+def require_probabilities(answers: Any) -> None:
     """Raises unless every row of (row, label) is a distribution over the labels."""
     answers = np.asarray(answers)
     inside = (answers >= -TOLERANCE) & (answers <= 1 + TOLERANCE)
@@ -78,7 +81,7 @@ def require_probabilities(answers):
                             f"first row it gives {np.array2string(answers[0], precision=3)}")
 
 
-def with_training(part):
+def with_training(part: Any) -> Any:
     """A layer that can be told whether it learns: one whose `call` has no such argument goes into a model."""
     if part is None or part._call_has_training_arg:
         return part

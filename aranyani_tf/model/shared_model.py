@@ -1,8 +1,8 @@
 """A Keras model that threads can share, and whose files are whole.
 
-Two locks. `turn` is held by whoever learns or evaluates, for as long as that takes. `state` is held only while
-a chunk moves the variables, while they are read to be saved, and while the model is built. So `model.save` works
-in the middle of `fit`, between two chunks, and nothing in the file is older than the rest
+Two locks. `turn` is held by whoever learns or evaluates, for as long as that takes. `state` is held only
+while a chunk moves the variables, while they are read to be saved, and while the model is built. So
+`model.save` works in the middle of `fit`, between two chunks, and nothing in the file is older than the rest
 (`keras.saving.save_model` knows nothing of this). Predictions take neither once the model is built.
 """
 
@@ -10,7 +10,7 @@ import functools
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import keras
 import numpy as np
@@ -18,11 +18,14 @@ import numpy as np
 from aranyani_tf.errors import DamagedFileError
 from aranyani_tf.files import whole_path
 
+Arguments = ParamSpec("Arguments")
+Answer = TypeVar("Answer")
 
-def in_turn(method: Callable) -> Callable:
+
+def in_turn(method: Callable[Concatenate[Any, Arguments], Answer]) -> Callable[Concatenate[Any, Arguments], Answer]:
     """Lets one thread at a time into the methods that are marked so."""
     @functools.wraps(method)
-    def wait_then_run(self, *arguments, **kwargs):
+    def wait_then_run(self: Any, *arguments: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
         with self.turn:
             self.require_one_moment()
             return method(self, *arguments, **kwargs)
@@ -32,10 +35,14 @@ def in_turn(method: Callable) -> Callable:
 class SharedModel(keras.Model):
     """Base class of `ChunkModel`. A subclass has `sealed`, `further_state` and `take_further_state`."""
 
-    def __init__(self, **kwargs):
+    built: bool  # Keras's own, and so is the next
+    train_function: Callable | None
+
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.turn, self.state = threading.RLock(), threading.RLock()
-        self.seal: dict | None = None  # what the file said that was loaded, until it was compared with what came out
+        # What the file said that was loaded, until it was compared with what came out.
+        self.seal: dict | None = None
 
     def sealed(self, as_loaded: bool = False) -> dict[str, Any]:
         """What the parts of a file can be compared by, to see whether they are of one moment.
@@ -53,7 +60,7 @@ class SharedModel(keras.Model):
         """What `further_state` gave; a file of an earlier version may have none of it."""
         raise NotImplementedError
 
-    def __call__(self, *arguments, **kwargs):
+    def __call__(self, *arguments: Any, **kwargs: Any) -> Any:
         if self.built:
             return super().__call__(*arguments, **kwargs)
         with self.state:  # threads whose first calls come together must not all build
@@ -68,10 +75,11 @@ class SharedModel(keras.Model):
             if not self.compiled:
                 self.compile()
 
-    def build_from_config(self, config):
+    def build_from_config(self, config: dict[str, Any]) -> None:
         self.build_for(config["input_shape"][-1])
 
-    def save(self, filepath: str | Path, overwrite: bool = True, zipped: bool | None = None, **kwargs) -> None:
+    def save(self, filepath: str | Path, overwrite: bool = True, zipped: bool | None = None,
+             **kwargs: Any) -> None:
         """As Keras's, between two chunks of whoever learns, and whole: a kill leaves the file that was there."""
         self.require_one_moment()
         save = super().save
@@ -82,7 +90,7 @@ class SharedModel(keras.Model):
             with whole_path(filepath) as part:
                 save(part, zipped=zipped, **kwargs)
 
-    def save_weights(self, filepath: str | Path, overwrite: bool = True, **kwargs) -> None:
+    def save_weights(self, filepath: str | Path, overwrite: bool = True, **kwargs: Any) -> None:
         """As Keras's, in the same way as `save`."""
         self.require_one_moment()
         save = super().save_weights
@@ -92,7 +100,7 @@ class SharedModel(keras.Model):
             with whole_path(filepath) as part:
                 save(part)
 
-    def load_weights(self, filepath: str | Path, **kwargs) -> None:
+    def load_weights(self, filepath: str | Path, **kwargs: Any) -> None:
         with self.state:
             super().load_weights(filepath, **kwargs)
             self.require_one_moment()
@@ -102,18 +110,18 @@ class SharedModel(keras.Model):
             self.seal = None
             super().set_weights(weights)
 
-    def export(self, *arguments, **kwargs):
+    def export(self, *arguments: Any, **kwargs: Any) -> Any:
         with self.state:
             self.require_one_moment()
             return super().export(*arguments, **kwargs)
 
-    def save_own_variables(self, store):
+    def save_own_variables(self, store: Any) -> None:
         super().save_own_variables(store)
         if self.built:
             for name, value in (self.further_state() | prefixed("seal_", self.sealed())).items():
                 store[name] = np.asarray(value)
 
-    def load_own_variables(self, store):
+    def load_own_variables(self, store: Any) -> None:
         names = list(store.keys())
         super().load_own_variables({name: store[name] for name in names if name.isdigit()})
         values = {name: np.asarray(store[name]) for name in names if not name.isdigit()}
@@ -122,8 +130,9 @@ class SharedModel(keras.Model):
 
     def require_one_moment(self) -> None:
         """Raises if a file was loaded whose parts are of two moments; asked at the first use after loading."""
-        seal = self.seal
-        for name, value in prefixed("seal_", self.sealed(as_loaded=True)).items() if seal and self.built else ():
+        seal = self.seal or {}
+        found = prefixed("seal_", self.sealed(as_loaded=True)) if seal and self.built else {}
+        for name, value in found.items():
             if name in seal and not np.array_equal(seal[name], value):
                 raise DamagedFileError(
                     f"the file that was loaded is damaged: its parts are of two moments ({name.removeprefix('seal_')} "

@@ -9,7 +9,7 @@ import numpy as np
 from aranyani_tf.arguments import require_whole
 from aranyani_tf.errors import RowError
 from aranyani_tf.labels import is_labelled
-from aranyani_tf.streams.row_rules import as_rows
+from aranyani_tf.streams.row_rules import Rows, as_rows
 
 
 class Chunks:
@@ -24,8 +24,8 @@ class Chunks:
     """
 
     def __init__(self, pieces: Callable[[], Iterator[tuple]], *, size: int, num_rows: int | None = None,
-                 arrays: tuple[np.ndarray, ...] | None = None, feature_names: tuple[str, ...] | None = None,
-                 only_once: bool = False):
+                 arrays: Rows | None = None, feature_names: tuple[str, ...] | None = None,
+                 only_once: bool = False) -> None:
         require_whole("the chunk size", size, 1)
         self.pieces, self.size, self.num_rows, self.arrays = pieces, size, num_rows, arrays
         self.feature_names, self.only_once = feature_names, only_once
@@ -35,7 +35,7 @@ class Chunks:
                   feature_names: tuple[str, ...] | None = None) -> "Chunks":
         arrays = as_rows(features, labels, groups)
 
-        def pieces():
+        def pieces() -> Iterator[tuple[np.ndarray, ...]]:
             for start in range(0, len(arrays[0]), size):
                 yield tuple(array[start : start + size] for array in arrays)
 
@@ -62,11 +62,11 @@ class Chunks:
             return cls(lambda: pieces, size=size or 4096, only_once=True)
         return cls(lambda: map(split_batch, x), size=size or 4096)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[tuple[dict[str, Any], Any]]:
         for features, labels, groups in self.pieces():
             yield {"features": features, "group": groups}, labels
 
-    def __len__(self):
+    def __len__(self) -> int:
         if self.num_rows is None:
             raise TypeError("the length of this stream is not known")
         return -(-self.num_rows // self.size)

@@ -9,6 +9,8 @@
 An empty cell becomes NaN in all three.
 """
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -18,12 +20,13 @@ from aranyani_tf.streams.row_rules import LARGEST
 NUMBERS, TIMES, CATEGORIES = "numbers", "times", "categories"
 ISO_TIME = r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?"
 NUMBER_FOR_PEOPLE = r"[+-]?\d{1,3}([.,]?\d{3})*([.,]\d+)?"  # 1,5 and 1.234,56 and 1,234.56
-THOUSANDS = {".": r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?", ",": r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?"}  # by decimal mark
+THOUSANDS = {".": r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?",  # by decimal mark
+             ",": r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?"}
 EXACT = 2**53  # from here on, neighbouring whole numbers share a float64
 DAY = np.timedelta64(1, "D")
 
 
-def kind_of(column, source, decimal="."):
+def kind_of(column: pd.Series, source: str, decimal: str = ".") -> str:
     """The kind of a column that nothing is known about; raises if it looks like an accident."""
     column = plain(column)
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -39,7 +42,7 @@ def kind_of(column, source, decimal="."):
     return CATEGORIES
 
 
-def refuse_if_nearly_numbers(texts, where, decimal):
+def refuse_if_nearly_numbers(texts: pd.Series, where: str, decimal: str) -> None:
     """A column of numbers with a word in it, or with another decimal mark, is an accident, not categories."""
     way_on = f"pass categorical=[{texts.name!r}] if it holds categories"
     for_people = texts.str.fullmatch(NUMBER_FOR_PEOPLE).to_numpy(bool)
@@ -56,7 +59,7 @@ def refuse_if_nearly_numbers(texts, where, decimal):
                          "stands for an empty cell of a CSV file can be named with empty=['NA']")
 
 
-def as_kind(column, kind, source, start=0):
+def as_kind(column: pd.Series, kind: str, source: str, start: int = 0) -> Any:
     """The cells of a column, as an array; raises about the first that is not of this kind, row `start` + i."""
     if kind == CATEGORIES:
         return as_texts(column).array
@@ -66,7 +69,7 @@ def as_kind(column, kind, source, start=0):
     if column.dtype.kind == "O":
         filled = filled & (column != "").to_numpy(bool, na_value=False)
 
-    def refuse(wrong, sentence):
+    def refuse(wrong: np.ndarray, sentence: str) -> None:
         if wrong.any():
             row = int(np.argmax(wrong))
             raise TableError(f"row {start + row:,}: column {column.name!r} of {source} is {str(column.iloc[row])!r}, "
@@ -83,18 +86,18 @@ def as_kind(column, kind, source, start=0):
     return numbers
 
 
-def plain(column):
+def plain(column: pd.Series) -> pd.Series:
     """The column with a type of its own, if it is one of Python objects that are all alike, with or without gaps."""
     return column.convert_dtypes() if column.dtype == object else column
 
 
-def is_numbers(column):
+def is_numbers(column: pd.Series) -> bool:
     if column.dtype == object:  # decimals, and whole numbers too long for any type
         return pd.api.types.infer_dtype(column, skipna=True) in ("decimal", "integer")
     return pd.api.types.is_numeric_dtype(column.dtype) or column.dtype.kind == "m"
 
 
-def as_floats(column):
+def as_floats(column: pd.Series) -> np.ndarray:
     """float64, NaN where it is not a number; a time and a complex number are none."""
     if column.dtype.kind in "Mc":
         return np.full(len(column), np.nan)
@@ -103,7 +106,7 @@ def as_floats(column):
     return pd.to_numeric(column, errors="coerce").to_numpy("float64", na_value=np.nan)
 
 
-def as_days(column):
+def as_days(column: pd.Series) -> np.ndarray:
     """Days since 1970-01-01 UTC, as float64; NaN where it is not a time. Times without a zone count as UTC."""
     if column.dtype.kind != "M":
         column = as_texts(column)
@@ -112,7 +115,7 @@ def as_days(column):
     return (times.dt.tz_localize(None).to_numpy() - np.datetime64(0, "D")) / DAY
 
 
-def as_texts(column):
+def as_texts(column: pd.Series) -> pd.Series:
     """Texts, NaN where the cell is empty. A category that is written as 3.0, since a gap made it so, is 3."""
     if isinstance(column.dtype, pd.CategoricalDtype):  # each category once, not each row
         known = [*map(written, column.cat.categories), None]  # the last for an empty cell, whose code is −1
@@ -128,6 +131,6 @@ def as_texts(column):
     return texts.mask(empty) if empty.any() else texts
 
 
-def written(value):
+def written(value: Any) -> str:
     """A value for people to read."""
     return str(int(value) if isinstance(value, (float, np.floating)) and value.is_integer() else value)

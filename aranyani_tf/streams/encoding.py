@@ -10,31 +10,33 @@
 Only `online` is honest for a stream: the other three know the mean, the spread and the categories
 of rows that have not arrived yet.
 
-A column has at most `max_categories` categories. Where there are more, the most frequent are kept (`online`: the
-first) and the others share the last one, "(other)". An empty cell, and a category that was not there when the
-codes were settled, become all zeros if one-hot, and the mean of the column otherwise (0 if scaled); `online`
-has codes for new categories.
+A column has at most `max_categories` categories. Where there are more, the most frequent are kept (`online`:
+the first) and the others share the last one, "(other)". An empty cell, and a category that was not there when
+the codes were settled, become all zeros if one-hot, and the mean of the column otherwise (0 if scaled);
+`online` has codes for new categories.
 """
 
 from collections import Counter
+from collections.abc import Collection, Sequence
 
 import numpy as np
+import pandas as pd
 
-from aranyani_tf.arguments import require_choice, require_whole
-from aranyani_tf.errors import ArgumentError, TableError
+from aranyani_tf.errors import TableError
+from aranyani_tf.streams.table_options import TableOptions
 
-WAYS = ("released", "standardized", "one_hot", "online")
+Unknown = dict[str, list]  # column → [how many cells have a new category, the first of these]
 
 
 class RunningMoments:
     """Count, mean and sum of squared deviations of columns, over all rows shown so far; NaN counts as not shown."""
 
-    def __init__(self, num_columns):
+    def __init__(self, num_columns: int) -> None:
         self.count = np.zeros(num_columns, int)
         self.mean = np.zeros(num_columns)
         self.squares = np.zeros(num_columns)
 
-    def update(self, values):
+    def update(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Takes in `values` (row, column); gives the mean and the deviation (ddof 0) after each row.
 
         With m the mean and M the squares of the n rows before, and s_i = Σ_{j≤i} (x_j − m):
@@ -57,50 +59,43 @@ class RunningMoments:
 class TableEncoder:
     """Turns pieces of a table into float32 features.
 
-    `observe` all pieces, `settle`, then `encode` them, in the order in which they arrive if `online`. What it holds
-    grows with the number of columns and categories, never with the number of rows.
+    `observe` all pieces, `settle`, then `encode` them, in the order in which they arrive if `online`. What it
+    holds grows with the number of columns and categories, never with the number of rows.
 
     Args:
-        preprocessing: one of `WAYS`.
+        options: preprocessing, scale, max_categories and unknown are those that count here.
         columns: names, in the order of the table.
         categories: those of them that hold categories; the others hold numbers.
-        scale: False leaves numbers and codes as they are.
-        max_categories: at most so many for a column, "(other)" among them.
-        unknown: "ignore", or "raise" to refuse a category that was not there before.
     """
 
-    def __init__(self, preprocessing, *, columns, categories, scale=True, max_categories=1000, unknown="ignore"):
-        require_choice("preprocessing", preprocessing, WAYS)
-        require_choice("unknown", unknown, ("ignore", "raise"))
-        require_whole("max_categories", max_categories, 2)
-        if unknown == "raise" and preprocessing == "online":
-            raise ArgumentError("preprocessing='online' has codes for new categories, so unknown='raise' cannot be")
-        self.preprocessing, self.scale = preprocessing, scale
-        self.max_categories, self.unknown = max_categories, unknown
+    def __init__(self, options: TableOptions, *, columns: Sequence[str], categories: Collection[str]) -> None:
+        self.preprocessing, self.scale = options.preprocessing, options.scale
+        self.max_categories, self.unknown = options.max_categories, options.unknown
         self.columns = list(columns)
-        self.codes = {name: {} for name in self.columns if name in set(categories)}  # value → code
-        self.with_other = set()  # columns that have one code more, for all other values
+        self.codes: dict[str, dict[str, int]] = {  # value → code
+            name: {} for name in self.columns if name in set(categories)}
+        self.with_other: set[str] = set()  # columns that have one code more, for all other values
         self.numbers = [name for name in self.columns if name not in self.codes]
         self.moments = RunningMoments(len(self.columns if self.online else self.numbers))
-        self.counts = {name: Counter() for name in self.codes}
-        self.center = self.spread = None  # (column,), of the whole stream
+        self.counts: dict[str, Counter] = {name: Counter() for name in self.codes}
+        self.center = self.spread = np.zeros(0)  # (column,), of the whole stream, once it is settled
 
     @property
-    def online(self):
+    def online(self) -> bool:
         return self.preprocessing == "online"
 
-    def num_codes(self, name):
+    def num_codes(self, name: str) -> int:
         return len(self.codes[name]) + (name in self.with_other)
 
     @property
-    def feature_names(self):
+    def feature_names(self) -> tuple[str, ...]:
         if self.preprocessing != "one_hot":
             return tuple(self.columns)
         return tuple(feature for name in self.columns for feature in (
             [f"{name}={value}" for value in [*self.codes[name], "(other)"][: self.num_codes(name)]]
             if name in self.codes else [name]))
 
-    def observe(self, piece):
+    def observe(self, piece: pd.DataFrame) -> None:
         """Takes note of the numbers and categories of one piece; `online` forgets them again in `settle`."""
         if self.numbers and not self.online:
             self.moments.update(self.values(piece, self.numbers))
@@ -111,27 +106,28 @@ class TableEncoder:
                                  "nearly every row, as names and numbers of cases are; leave it out with "
                                  f"exclude=[{name!r}], or raise max_categories")
 
-    def settle(self):
+    def settle(self) -> None:
         """Once all pieces are observed: the codes of the categories, and every column's scale."""
         counts, self.counts = self.counts, {}
         if self.online:
             return
-        moments = dict(zip(self.numbers, zip(self.moments.mean, self.moments.squares, self.moments.count, strict=True),
-                           strict=True))
+        own = zip(self.moments.mean, self.moments.squares, self.moments.count, strict=True)
+        moments = dict(zip(self.numbers, own, strict=True))
         for name, counter in counts.items():
             values = sorted(counter)
             if len(values) > self.max_categories:
                 self.with_other.add(name)
                 values = sorted(sorted(values, key=lambda value: -counter[value])[: self.max_categories - 1])
             self.codes[name] = {value: code for code, value in enumerate(values)}
-            rows = np.array([counter.pop(value) for value in values] + [counter.total()] * (name in self.with_other))
+            kept = [counter.pop(value) for value in values]
+            rows = np.array([*kept, counter.total()] if name in self.with_other else kept)
             code = np.arange(len(rows))
             mean = rows @ code / max(rows.sum(), 1)
             moments[name] = mean, rows @ (code - mean) ** 2, rows.sum()
         self.center, squares, num_rows = np.array([moments[name] for name in self.columns]).T
         self.spread = np.sqrt(squares / np.maximum(num_rows - 1, 1))
 
-    def encode(self, piece, unknown=None):
+    def encode(self, piece: pd.DataFrame, unknown: Unknown | None = None) -> np.ndarray:
         """Features (row, feature) of one piece of the table. A dict `unknown` is told of categories that have no
         feature or code: column → [how many cells, the first value]."""
         if self.online:
@@ -147,11 +143,11 @@ class TableEncoder:
         return np.concatenate(blocks, axis=1)
 
     @staticmethod
-    def one_hot(codes, num_codes):
+    def one_hot(codes: np.ndarray, num_codes: int) -> np.ndarray:
         rows = np.eye(num_codes + 1, num_codes, dtype="float32")  # the last one is all zeros
         return rows[np.where(np.isnan(codes), num_codes, codes).astype(int)]
 
-    def meet(self, piece):
+    def meet(self, piece: pd.DataFrame) -> None:
         """Gives categories that were not seen before the next codes, and once these are used up the last one."""
         for name, codes in self.codes.items():
             for value in piece[name].dropna().unique():
@@ -160,12 +156,13 @@ class TableEncoder:
                 elif value not in codes:
                     self.with_other.add(name)
 
-    def values(self, piece, names, unknown=None):
+    def values(self, piece: pd.DataFrame, names: Sequence[str], unknown: Unknown | None = None) -> np.ndarray:
         """float64 (row, name): numbers as they are, categories as their codes; NaN for what has none."""
-        return np.stack([self.codes_of(piece[name], unknown) if name in self.codes else piece[name].to_numpy("float64")
-                         for name in names], axis=1).astype("float64")
+        columns = [self.codes_of(piece[name], unknown) if name in self.codes
+                   else piece[name].to_numpy("float64") for name in names]
+        return np.stack(columns, axis=1).astype("float64")
 
-    def codes_of(self, column, unknown=None):
+    def codes_of(self, column: pd.Series, unknown: Unknown | None = None) -> np.ndarray:
         name = column.name
         known = self.codes[name]
         codes = np.array([known.get(value, np.nan) for value in column.to_numpy(object)])  # quick for one row, too

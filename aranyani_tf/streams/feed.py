@@ -25,10 +25,11 @@ class Feed:
     chunk by chunk, each before the model sees it.
     """
 
-    def __init__(self, chunks: Chunks, rules: RowRules, *, size: int):
+    def __init__(self, chunks: Chunks, rules: RowRules, *, size: int) -> None:
         self.chunks, self.rules, self.size = chunks, rules, size
-        self.error, self.num_given = None, 0
-        self.num_rows = None
+        self.error: Exception | None = None
+        self.num_rows: int | None = None
+        self.num_given = 0
         self.all_good = False  # known to be so
         if chunks.arrays is not None:
             rules.require_no_signs(chunks.arrays[1])
@@ -75,13 +76,16 @@ class Feed:
         """The padded chunks as a tf.data.Dataset of ({"features", "group"}, labels)."""
         options = tf.data.Options()
         options.autotune.enabled = False  # it can double the time of a short epoch
-        small = self.all_good and self.chunks.arrays[0].nbytes <= SMALL
-        return (self.whole() if small else self.generated()).with_options(options)
+        arrays = self.chunks.arrays
+        if self.all_good and arrays is not None and arrays[0].nbytes <= SMALL:
+            return self.whole(*arrays).with_options(options)
+        return self.generated().with_options(options)
 
-    def whole(self) -> tf.data.Dataset:
+    def whole(self, *arrays: np.ndarray) -> tf.data.Dataset:
         """The dataset of arrays that may be copied once: cheaper a chunk than a generator."""
-        rows = self.rules.good_rows(np.zeros(self.num_rows, bool), *self.rules.convert(*self.chunks.arrays))
-        padded = pad(rows, -(-self.num_rows // self.size) * self.size)
+        num_rows = len(arrays[0])
+        rows = self.rules.good_rows(np.zeros(num_rows, bool), *self.rules.convert(*arrays))
+        padded = pad(rows, -(-num_rows // self.size) * self.size)
         features, labels, groups = (
             array.reshape(-1, self.size, *array.shape[1:]) for array in padded)
         return tf.data.Dataset.from_tensor_slices(({"features": features, "group": groups}, labels))
@@ -94,7 +98,7 @@ class Feed:
                       "group": tf.TensorSpec((self.size,), "int32")},
                      tf.TensorSpec((self.size,), label_type))
 
-        def generate():
+        def generate() -> Iterator[tuple[dict[str, np.ndarray], np.ndarray]]:
             try:
                 self.num_given = 0
                 for features, labels, groups in self.padded():

@@ -1,5 +1,7 @@
 """Labels and groups of a table: the values of a column, and the whole number that each becomes."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -18,22 +20,22 @@ class Codes:
         room: how many values there may be, those that come later among them; None takes what comes at first.
     """
 
-    def __init__(self, role, column, room):
+    def __init__(self, role: str, column: str, room: int | None) -> None:
         self.role, self.column, self.room = role, column, room
-        self.values = []
+        self.values: list[Any] = []
 
     @property
-    def count(self):
+    def count(self) -> int:
         """How many codes there are, or will be."""
         return self.room or len(self.values)
 
-    def observe(self, piece):
+    def observe(self, piece: pd.DataFrame) -> None:
         self.values = list({*self.values, *piece[self.column].dropna().unique().tolist()})
         if len(self.values) > MANY:
             raise TableError(f"{self.role} column {self.column!r} has more than {MANY:,} values; is it the {self.role}?"
                              + (" For regression pass num_labels=1." if self.role == "label" else ""))
 
-    def settle(self):
+    def settle(self) -> None:
         """Sorts the values; raises unless there are at least two, and no more than expected."""
         self.values.sort()
         shown = ", ".join(self.names[:8]) + (", …" if len(self.values) > 8 else "")
@@ -45,7 +47,7 @@ class Codes:
                 f"{self.role} column {self.column!r} has {len(self.values)} values ({shown}) where {self.room} "
                 f"are expected; pass num_{self.role}s={len(self.values)} to keep them all, or merge some first")
 
-    def encode(self, piece):
+    def encode(self, piece: pd.DataFrame) -> np.ndarray:
         """int (row,). Values that are new get the next codes while there is room."""
         column = piece[self.column]
         known = set(self.values)
@@ -62,9 +64,9 @@ class Codes:
         return pd.Index(self.values).get_indexer(column)
 
     @property
-    def names(self):
+    def names(self) -> tuple[str, ...]:
         return tuple(map(written, self.values))
 
-    def __str__(self):
+    def __str__(self) -> str:
         free = self.count - len(self.values)
         return " / ".join(self.names) + (f", room for {free}" if free else "")

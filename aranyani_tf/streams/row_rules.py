@@ -3,6 +3,7 @@
 Every way into a model, and into every baseline, goes through `RowRules`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,8 @@ import numpy as np
 from aranyani_tf.arguments import require_choice
 from aranyani_tf.errors import RowError
 
+Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # features (row, feature), labels and groups (row,)
+
 LARGEST = 1e18  # of a number: its square must fit into the float32 in which the model computes
 ON_BAD_ROWS = ("raise", "skip")
 SIZE = f"finite, and less than {LARGEST:.0e} in size"
@@ -18,21 +21,22 @@ FEW = 20  # positive labels below which nothing is concluded
 ANY_GROUP = 2**31 - 1  # groups of a learner that does not look at them
 
 
-def as_rows(features, labels, groups):
+def as_rows(features: Any, labels: Any, groups: Any) -> Rows:
     """Arrays of numbers of equal lengths, or a clear error; single rows are not looked at here."""
     features, labels, groups = as_features(features), as_numbers("labels", labels), as_numbers("groups", groups)
-    columns = []
-    for name, column in (("labels", labels), ("groups", groups)):
-        if column.shape == (len(features), 1):
-            column = column[:, 0]
-        if column.shape != (len(features),):
-            raise RowError(f"{name} must have shape ({len(features)},), one per row of the features; "
-                           f"got {column.shape}")
-        columns.append(column)
-    return features, *columns
+    return features, as_column("labels", labels, len(features)), as_column("groups", groups, len(features))
 
 
-def as_features(features):
+def as_column(name: str, column: np.ndarray, num_rows: int) -> np.ndarray:
+    """(row,), also of (row, 1)."""
+    if column.shape == (num_rows, 1):
+        column = column[:, 0]
+    if column.shape != (num_rows,):
+        raise RowError(f"{name} must have shape ({num_rows},), one per row of the features; got {column.shape}")
+    return column
+
+
+def as_features(features: Any) -> np.ndarray:
     """Numbers of shape (rows, features): float64 if they are, or else float32."""
     features = as_numbers("features", features)
     if features.dtype != np.float64:  # float64 is kept for models that compute in it
@@ -45,7 +49,7 @@ def as_features(features):
     return features
 
 
-def as_numbers(name, array):
+def as_numbers(name: str, array: Any) -> np.ndarray:
     """A NumPy array of numbers; whatever is none is refused by name."""
     if hasattr(array, "toarray"):
         raise RowError(f"{name} are a sparse {type(array).__name__}; pass {name}.toarray()")
@@ -77,21 +81,22 @@ class RowRules:
     num_labels: int
     num_groups: int
     dtype: str = "float32"
-    feature_names: tuple | None = None
+    feature_names: tuple[str, ...] | None = None
     on_bad_rows: str = "raise"  # or "skip"
     knows_label_0: bool = False  # from rows before: then −1 does mean missing
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_choice("on_bad_rows", self.on_bad_rows, ON_BAD_ROWS)
 
-    def convert(self, features, labels, groups):
+    def convert(self, features: Any, labels: Any, groups: Any) -> Rows:
         """As the model computes; a wrong number of features concerns every row at once."""
         features, labels, groups = as_rows(features, labels, groups)
         require_width(features.shape, self.num_features)
         with np.errstate(over="ignore"):  # what overflows is infinite, and is named as such
             return features.astype(self.dtype, copy=False), labels, groups
 
-    def problems(self, features, labels, groups, whole=None):
+    def problems(self, features: np.ndarray, labels: np.ndarray, groups: np.ndarray,
+                 whole: tuple[np.ndarray, np.ndarray] | None = None) -> tuple[np.ndarray, tuple[int, str] | None]:
         """A mask of bad rows, and (row, sentence) about the first of them, or None.
 
         `whole` are the labels and groups of the whole stream, where they are known: the advice looks at them.
@@ -112,29 +117,31 @@ class RowRules:
                                       ("group", groups[row], all_groups, self.num_groups))
         return bad, (row, f"{name} is {value}, must be {codes(count)}{way_out(name, column, count)}")
 
-    def checked(self, features, labels, groups):
+    def checked(self, features: Any, labels: Any, groups: Any) -> tuple[Rows, np.ndarray, str | None]:
         """(converted rows, mask of bad ones, sentence about the first); raises unless they are to be skipped."""
         rows = self.convert(features, labels, groups)
         bad, problem = self.problems(*rows)
-        sentence = f"row {problem[0]:,}: {problem[1]}" if problem else None
+        sentence = None
         if problem:
+            sentence = f"row {problem[0]:,}: {problem[1]}"
             self.complain(sentence)
         self.require_no_signs(rows[1])
         return rows, bad, sentence
 
-    def require_no_signs(self, labels):
+    def require_no_signs(self, labels: np.ndarray) -> None:
         """Raises if labels look like −1 and 1: −1 means missing, so that only the positive ones would be learned."""
         if self.num_labels == 2 and not self.knows_label_0 and (labels == 1).sum() >= FEW and (
                 (labels == -1).any() and not (labels == 0).any()):
             raise RowError("the labels are −1 and 1 and none is 0, but −1 stands for a missing label: use 0 and 1, "
                            "labels = (labels + 1) // 2. If only label 1 is ever known, there is nothing to tell apart")
 
-    def complain(self, sentence):
+    def complain(self, sentence: str) -> None:
         """Raises, unless bad rows are to be skipped."""
         if self.on_bad_rows == "raise":
             raise RowError(f"{sentence}. Mend the row, or pass on_bad_rows='skip'")
 
-    def good_rows(self, bad, features, labels, groups):
+    def good_rows(self, bad: np.ndarray, features: np.ndarray, labels: np.ndarray,
+                  groups: np.ndarray) -> Rows:
         """The rows that are not bad, with the types that the training loop takes."""
         good = ~bad if bad.any() else slice(None)
         label_type = self.dtype if self.num_labels == 1 else np.int32
@@ -142,7 +149,7 @@ class RowRules:
                 groups[good].astype(np.int32, copy=False))
 
 
-def require_width(shape, num_features):
+def require_width(shape: Sequence[int | None], num_features: int) -> None:
     """Raises unless rows of this shape are as wide as the model; a width that is not known yet passes."""
     if len(shape) != 2:
         raise RowError(f"features must be (rows, features), got shape {tuple(shape)}; one row is x[None]")
@@ -173,27 +180,27 @@ def usable_features(features: Any, num_features: int | None, dtype: str,
     return features, bad
 
 
-def is_bad_feature(features):
+def is_bad_feature(features: np.ndarray) -> np.ndarray:
     return ~(np.abs(features) < LARGEST).all(axis=1)
 
 
-def told_feature(row, feature_names=None):
+def told_feature(row: np.ndarray, feature_names: Sequence[str] | None = None) -> str:
     """A sentence about the first feature of a row that cannot be used."""
     column = int(np.argmin(np.abs(row) < LARGEST))
     name = f" ({feature_names[column]})" if feature_names else ""
     return f"feature {column}{name} is {row[column]}, must be {SIZE}"
 
 
-def is_no_code(values, count):
+def is_no_code(values: np.ndarray, count: int) -> np.ndarray:
     """Where a value is not one of −1, 0, …, count − 1."""
     return ~((values >= -1) & (values < count) & (values == np.floor(values)))
 
 
-def codes(count):
+def codes(count: int) -> str:
     return f"a whole number from 0 to {count - 1}, or −1 if missing"
 
 
-def way_out(name, column, count):
+def way_out(name: str, column: np.ndarray, count: int) -> str:
     """What to do where the codes are fine, but the model was made for fewer of them."""
     if is_no_code(column, ANY_GROUP).any() or not count <= column.max() < 1000:
         return ""

@@ -1,13 +1,18 @@
 """A stream: features, labels and groups in the order in which they arrive."""
 
-import numpy as np
+import os
+from collections.abc import Iterable
+from typing import Any, Self
 
-from aranyani_tf.arguments import require_choice
+import numpy as np
+import pandas as pd
+
 from aranyani_tf.errors import ArgumentError, RowError
 from aranyani_tf.streams.chunks import Chunks
+from aranyani_tf.streams.orders import adversarial_order, part_of_rows, rows_set_aside, shuffled_order
 from aranyani_tf.streams.row_rules import as_rows
-from aranyani_tf.streams.table_form import rows_like, rows_of_table
-from aranyani_tf.streams.table_options import TableOptions
+from aranyani_tf.streams.table_form import TableForm, rows_like, rows_of_table
+from aranyani_tf.streams.table_options import TableOptions, explains_options
 from aranyani_tf.streams.table_reader import Table
 
 
@@ -32,8 +37,10 @@ class Stream:
     2
     """
 
-    def __init__(self, features, labels, groups, *, name="stream", feature_names=None,
-                 label_names=None, group_names=None, report=None, reorderable=True, form=None):
+    def __init__(self, features: Any, labels: Any, groups: Any, *, name: str = "stream",
+                 feature_names: Iterable[str] | None = None, label_names: Iterable[str] | None = None,
+                 group_names: Iterable[str] | None = None, report: pd.DataFrame | None = None,
+                 reorderable: bool = True, form: TableForm | None = None) -> None:
         self.features, self.labels, self.groups = as_rows(features, labels, groups)
         fit = (self.groups >= -2**31) & (self.groups < 2**31)  # np.abs(-2**63) is negative
         if fit.all() and np.array_equal(self.groups, np.round(self.groups)):
@@ -48,29 +55,16 @@ class Stream:
             raise ArgumentError(f"{len(self.feature_names)} feature names for {self.num_features} features")
 
     @classmethod
-    def from_dataframe(cls, frame, *, label, group, name="data frame", **options):
+    @explains_options
+    def from_dataframe(cls, frame: pd.DataFrame, *, label: str, group: str, name: str = "data frame",
+                       **options: Any) -> Self:
         """The rows of a data frame, in its order; `stream.report` tells what became of each column.
 
         Numbers are scaled, categories become 0/1 features or codes, and times days since 1970.
 
         Args:
-            label, group: names of the columns that hold y and the protected attribute. Their values
-                become 0, 1, … in sorted order, and empty cells −1 (NaN in regression).
-            preprocessing: "one_hot" (the default), "standardized" ("released" is the same) or "online"; see
-                `aranyani_tf.streams.encoding`.
-            exclude: columns that are not features.
-            categorical: columns of numbers that are categories in truth; texts are so anyway.
-            drop_group: True leaves the group's column out of the features.
-            scale: False leaves numbers as they are.
-            num_labels, num_groups: how many values those columns have, 2 by default. More than are there leave room
-                for some that come later; None takes what comes, and num_labels=1 is regression. At least two values
-                must be there already, since with one there is nothing to tell apart.
-            on_empty_cells: "raise"; "skip" to leave out the rows that have one; or "fill" for the mean of the column
-                (no category, if one-hot). "raise" is about features only.
-            unknown: what to do with a category in later rows that was not there at first: "ignore" it (all zeros if
-                one-hot, else the column's mean; "online" gives it a code) or "raise".
-            max_categories: 1000; of a column with more, the most frequent are kept and the others become one.
-            separator, decimal, empty: of CSV files; see `from_csv`.
+            name: what messages call it.
+            options: those of `TableOptions`, label and group among them:
 
         >>> import pandas as pd
         >>> people = pd.DataFrame({"age": [30, 50, 40], "city": ["Pune", "Lima", "Pune"],
@@ -86,37 +80,43 @@ class Stream:
         sex       group         f / m                 codes
         hired     label      no / yes                 codes
         """
-        options = TableOptions.of(label=label, group=group, **options)
-        return cls(**rows_of_table(Table.of_frame(frame, f"the {name}"), options), name=name)
+        chosen = TableOptions.of(label=label, group=group, **options)
+        return cls(**rows_of_table(Table.of_frame(frame, f"the {name}"), chosen), name=name)
 
     @classmethod
-    def from_csv(cls, path, *, label, group, **options):
-        """The rows of a CSV file with a header, with the options of `from_dataframe`.
+    @explains_options
+    def from_csv(cls, path: str | os.PathLike, *, label: str, group: str, **options: Any) -> Self:
+        """The rows of a CSV file with a header, as those of `from_dataframe`.
 
         The file is read in pieces, twice; features of more than 1 GiB go to a temporary file that is
         removed with the stream. So files larger than the memory can be used. Which columns hold
         numbers or times is settled by the first 16,384 rows.
 
         Args:
-            separator, decimal: "," and "." unless told otherwise.
-            empty: words that stand for an empty cell, such as "NA".
+            options: those of `TableOptions`, label and group among them:
         """
-        options = TableOptions.of(label=label, group=group, **options)
-        return cls(**rows_of_table(Table.of_csv(path, options), options), name=str(path))
+        chosen = TableOptions.of(label=label, group=group, **options)
+        return cls(**rows_of_table(Table.of_csv(path, chosen), chosen), name=str(path))
 
     @classmethod
-    def from_parquet(cls, path, *, label, group, **options):
-        """The rows of a Parquet file, read in pieces as `from_csv` does, with the options of `from_dataframe`."""
-        options = TableOptions.of(label=label, group=group, **options)
-        return cls(**rows_of_table(Table.of_parquet(path), options), name=str(path))
+    @explains_options
+    def from_parquet(cls, path: str | os.PathLike, *, label: str, group: str, **options: Any) -> Self:
+        """The rows of a Parquet file, read in pieces as `from_csv` does.
 
-    def more(self, source, *, on_empty_cells=None, separator=None, decimal=None, empty=None):
+        Args:
+            options: those of `TableOptions`, label and group among them:
+        """
+        chosen = TableOptions.of(label=label, group=group, **options)
+        return cls(**rows_of_table(Table.of_parquet(path), chosen), name=str(path))
+
+    def more(self, source: pd.DataFrame | str | os.PathLike, *, on_empty_cells: str | None = None,
+             separator: str | None = None, decimal: str | None = None, empty: Any = None) -> "Stream":
         """Further rows of the same table, a data frame, a CSV or a Parquet file, encoded as these were.
 
         The scales and codes of this stream stay, so that a model which learned from it can go on. With
         `preprocessing="online"` they go on too. `stream.form.encode(frame)` gives the features that rows
         would have whose label is not known yet, and `stream.form` can be pickled beside a saved model.
-        Options that are not given are those of this stream.
+        Options that are not given are those of this stream; `TableOptions` tells what they mean.
 
         >>> import pandas as pd
         >>> people = pd.DataFrame({"age": [30, 50, 40], "sex": ["f", "m", "f"], "hired": ["no", "yes", "yes"]})
@@ -132,11 +132,11 @@ class Stream:
         return Stream(**rows_like(table, self.form, options), name=table.source.removeprefix("the "))
 
     @property
-    def num_features(self):
+    def num_features(self) -> int:
         return self.features.shape[1]
 
     @property
-    def num_labels(self):
+    def num_labels(self) -> int:
         """Number of labels; 1 for a regression target."""
         if self.form is not None:
             return self.form.num_labels  # with room for those that come later
@@ -145,15 +145,15 @@ class Stream:
         return len(self.label_names) if self.label_names else int(max(self.labels.max(), 1)) + 1
 
     @property
-    def num_groups(self):
+    def num_groups(self) -> int:
         if self.form is not None:
             return self.form.num_groups
         return len(self.group_names) if self.group_names else int(max(self.groups.max(), 1)) + 1
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.features)
 
-    def __getitem__(self, rows):
+    def __getitem__(self, rows: Any) -> "Stream":
         """Some of the rows, as a stream: a slice, indices or a mask."""
         if isinstance(rows, (int, np.integer)):
             rows = slice(rows, rows + 1 or None)
@@ -162,65 +162,42 @@ class Stream:
                       group_names=self.group_names, report=self.report, reorderable=self.reorderable,
                       form=self.form)
 
-    def shuffled(self, seed=0):
+    def shuffled(self, seed: int | None = 0) -> "Stream":
         """The rows in a random order; the same seed gives the same order."""
         self.require_reorderable()
         return self[shuffled_order(len(self), seed)]
 
-    def adversarial(self, first="majority"):
+    def adversarial(self, first: str = "majority") -> "Stream":
         """The paper's Appendix E: 90 % of one class, then all of the other, then the remaining 10 %.
 
         Args:
             first: "majority" or "minority", the label that opens and closes the stream. Rows of a
                 label keep their order.
         """
-        require_choice("first", first, ("majority", "minority"))
         self.require_reorderable()
-        counts = [int((self.labels == label).sum()) for label in (0, 1)]
-        if min(counts) == 0 or sum(counts) < len(self):
-            raise ArgumentError("an adversarial order needs rows of the labels 0 and 1, and no others; of these there "
-                                f"are {counts} among {len(self):,} rows")
-        majority = int(np.argmax(counts))
-        opening = majority if first == "majority" else 1 - majority
-        own, other = (np.flatnonzero(self.labels == label) for label in (opening, 1 - opening))
-        cut = round(0.9 * len(own))
-        return self[np.concatenate([own[:cut], other, own[cut:]])]
+        return self[adversarial_order(self.labels, first)]
 
-    def fraction(self, share, seed=None):
+    def fraction(self, share: float, seed: int | None = None) -> "Stream":
         """The first `share` of the rows; with a seed, a random choice of as many, in their order."""
-        if not 0 < share <= 1:
-            raise ArgumentError(f"share must be above 0 and at most 1, got {share}")
-        count = max(round(share * len(self)), 1)
-        if seed is None:
-            return self[:count]
-        return self[np.sort(np.random.default_rng(seed).choice(len(self), count, replace=False))]
+        return self[part_of_rows(len(self), share, seed)]
 
-    def held_out(self, share=0.1, seed=0):
+    def held_out(self, share: float = 0.1, seed: int | None = 0) -> tuple["Stream", "Stream"]:
         """(stream, held out): a random `share` of the rows is set aside; both keep their order."""
-        count = max(round(share * len(self)), 1)
-        if not (0 < share < 1 and count < len(self)):
-            raise ArgumentError("share must lie between 0 and 1 and leave a row to learn from, got "
-                                f"{share} of {len(self)} rows")
-        aside = np.zeros(len(self), bool)
-        aside[np.random.default_rng(seed).choice(len(self), count, replace=False)] = True
+        aside = rows_set_aside(len(self), share, seed)
         return self[~aside], self[aside]
 
-    def require_reorderable(self):
+    def require_reorderable(self) -> None:
         if not self.reorderable:
             raise ArgumentError(f"{self.name} was scaled row by row in its order (preprocessing='online'); another "
                                 "order would look ahead. Bring the rows into order first: load(…, order=ROWS), or "
                                 "reorder the data frame")
 
-    def chunks(self, size=4096):
+    def chunks(self, size: int = 4096) -> Chunks:
         """The rows in pieces of `size`, as `Aranyani.fit` takes them."""
         return Chunks.of_arrays(self.features, self.labels, self.groups, size=size,
                                 feature_names=self.feature_names)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         target = "a regression target" if self.num_labels == 1 else f"{self.num_labels} labels"
         return (f"Stream({self.name!r}, {len(self):,} rows, {self.num_features} features, "
                 f"{target}, {self.num_groups} groups)")
-
-
-def shuffled_order(num_rows, seed):
-    return np.random.default_rng(seed).permutation(num_rows)

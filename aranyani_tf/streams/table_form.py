@@ -9,15 +9,19 @@ import copy
 import tempfile
 import warnings
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from tqdm import tqdm
 
 from aranyani_tf.arguments import require_choice
 from aranyani_tf.errors import TableError
 from aranyani_tf.streams.column_kinds import CATEGORIES, TIMES
-from aranyani_tf.streams.encoding import TableEncoder
+from aranyani_tf.streams.encoding import TableEncoder, Unknown
 from aranyani_tf.streams.label_codes import Codes
+from aranyani_tf.streams.table_options import TableOptions
 from aranyani_tf.streams.table_reader import Table
 from aranyani_tf.streams.table_report import report
 
@@ -30,7 +34,7 @@ class TableForm:
     It holds no rows, and can be pickled beside a saved model.
     """
 
-    def __init__(self, table, options):
+    def __init__(self, table: Table, options: TableOptions) -> None:
         label, group = options.label, options.group
         table.require([label, group, *options.exclude, *options.categorical])
         left_out = {label, *options.exclude, *([group] if options.drop_group else [])}
@@ -47,44 +51,45 @@ class TableForm:
         if self.labels is None and self.kinds[label] == CATEGORIES:
             raise TableError(f"label column {label!r} must hold numbers for regression (num_labels=1)")
         categories = [name for name in columns if self.kinds[name] == CATEGORIES]
-        self.encoder = TableEncoder(options.preprocessing, columns=columns, categories=categories, scale=options.scale,
-                                    max_categories=options.max_categories, unknown=options.unknown)
+        self.encoder = TableEncoder(options, columns=columns, categories=categories)
 
     @property
-    def coded(self):
+    def coded(self) -> list[Codes]:
         """The columns that become codes; a label that is a number is none of them."""
         return [codes for codes in (self.labels, self.groups) if codes is not None]
 
     @property
-    def num_labels(self):
+    def num_labels(self) -> int:
         return 1 if self.labels is None else self.labels.count
 
     @property
-    def num_groups(self):
+    def num_groups(self) -> int:
         return self.groups.count
 
-    def pieces(self, table, options):
+    def pieces(self, table: Table, options: TableOptions) -> Iterator[pd.DataFrame]:
         """Pieces of all columns that are used; a label or a group may be missing."""
-        return table.pieces(self.kinds, on_empty_cells=options.on_empty_cells, optional=(options.label, options.group))
+        return table.pieces(self.kinds, on_empty_cells=options.on_empty_cells,
+                            optional=(options.label, options.group))
 
-    def learn(self, table):
+    def learn(self, table: Table) -> int:
         """The first pass: which labels, groups, categories and scales there are. Gives the number of rows."""
         num_rows = 0
+        parts: list[TableEncoder | Codes] = [self.encoder, *self.coded]
         for piece in with_progress(self.pieces(table, self.options), f"looking through {table.source}"):
             num_rows += len(piece)
-            for part in (self.encoder, *self.coded):
+            for part in parts:
                 part.observe(piece)
         if num_rows:
-            for part in (self.encoder, *self.coded):
+            for part in parts:
                 part.settle()
         return num_rows
 
-    def encode(self, frame, on_empty_cells=None):
+    def encode(self, frame: pd.DataFrame, on_empty_cells: str | None = None) -> np.ndarray:
         """Features (row, feature) that further rows would have; only the columns of features are needed.
 
         Args:
-            on_empty_cells: "raise", or "fill" for the mean of the column (no category, if one-hot); None does what
-                the stream did, and raises where that left out rows.
+            on_empty_cells: "raise", or "fill" for the mean of the column (no category, if one-hot); None does
+                what the stream did, and raises where that left out rows.
         """
         if on_empty_cells is None:
             on_empty_cells = "fill" if self.options.on_empty_cells == "fill" else "raise"
@@ -93,24 +98,27 @@ class TableForm:
         table.require(self.encoder.columns)
         kinds = {name: self.kinds[name] for name in self.encoder.columns}
         # An online encoder moves with the rows; these have not arrived yet.
-        encoder, unknown = copy.deepcopy(self.encoder) if self.encoder.online else self.encoder, {}
+        encoder = copy.deepcopy(self.encoder) if self.encoder.online else self.encoder
+        unknown: Unknown = {}
         features = [encoder.encode(piece, unknown) for piece in table.pieces(
             kinds, on_empty_cells=on_empty_cells, optional=[self.options.group], may_skip=False)]
         warn_of_unknown(unknown, table, stacklevel=3)
         return np.concatenate(features)
 
-    def rows(self, table, options, num_rows):
+    def rows(self, table: Table, options: TableOptions, num_rows: int) -> dict[str, Any]:
         """The second pass: keyword arguments of a `Stream`. Nothing changes here if a row is refused."""
         after = copy.deepcopy(self)
         rows = {"features": empty_rows(num_rows, len(self.encoder.feature_names)),
                 "labels": np.empty(num_rows, "float32" if self.labels is None else "int32"),
                 "groups": np.empty(num_rows, "int32")}
-        start, empty, unknown = 0, Counter(), {}
+        start = 0
+        empty: Counter[str] = Counter()
+        unknown: Unknown = {}
         for piece in with_progress(self.pieces(table, options), f"reading {table.source}", num_rows):
             here = slice(start, start := start + len(piece))
             require_unchanged(table, start <= num_rows)
             rows["features"][here] = after.encoder.encode(piece, unknown)
-            rows["labels"][here] = piece[options.label] if self.labels is None else after.labels.encode(piece)
+            rows["labels"][here] = piece[options.label] if after.labels is None else after.labels.encode(piece)
             rows["groups"][here] = after.groups.encode(piece)
             empty.update(piece.isna().sum().to_dict())
         require_unchanged(table, start == num_rows)
@@ -118,23 +126,24 @@ class TableForm:
         self.encoder, self.labels, self.groups = after.encoder, after.labels, after.groups
         return rows | {"feature_names": self.encoder.feature_names, "group_names": self.groups.names,
                        "label_names": self.labels and self.labels.names, "form": self,
-                       "report": report(table.columns, self, empty, {name: unknown[name][0] for name in unknown}),
+                       "report": report(table.columns, self, empty,
+                                        {name: count for name, (count, _) in unknown.items()}),
                        "reorderable": not self.encoder.online}
 
 
-def rows_of_table(table, options):
+def rows_of_table(table: Table, options: TableOptions) -> dict[str, Any]:
     """Keyword arguments of a `Stream`, from a table that has not been seen before."""
     form = TableForm(table, options)
     return form.rows(table, options, require_rows(table, form.learn(table)))
 
 
-def rows_like(table, form, options):
+def rows_like(table: Table, form: TableForm, options: TableOptions) -> dict[str, Any]:
     """Keyword arguments of a `Stream`, from more rows of a table that is known."""
     table.require(form.kinds)
     return form.rows(table, options, require_rows(table, sum(map(len, form.pieces(table, options)))))
 
 
-def require_rows(table, num_rows):
+def require_rows(table: Table, num_rows: int) -> int:
     """Tells of rows that were left out, and raises if that was all of them."""
     if num_rows == 0:
         raise TableError(f"every row of {table.source} has an empty cell")
@@ -144,20 +153,22 @@ def require_rows(table, num_rows):
     return num_rows
 
 
-def require_unchanged(table, is_so):
+def require_unchanged(table: Table, is_so: bool) -> None:
     """Raises unless the second pass finds the rows of the first: the others would be whatever was in memory."""
     if not is_so:
         raise TableError(f"{table.source} changed while it was read; try again")
 
 
-def warn_of_unknown(unknown, table, stacklevel):
+def warn_of_unknown(unknown: Unknown, table: Table, stacklevel: int) -> None:
     if unknown:
-        found = "; ".join(f"{name!r}: {count:,} cells, the first {value!r}" for name, (count, value) in unknown.items())
+        found = "; ".join(f"{name!r}: {count:,} cells, the first {value!r}"
+                          for name, (count, value) in unknown.items())
         warnings.warn(f"{table.source} has categories that were not there before, and no feature stands for them: "
                       f"{found}", stacklevel=stacklevel)
 
 
-def with_progress(pieces, what, num_rows=None):
+def with_progress(pieces: Iterable[pd.DataFrame], what: str,
+                  num_rows: int | None = None) -> Iterator[pd.DataFrame]:
     """The pieces, with a bar if they take longer than three seconds."""
     with tqdm(desc=what, total=num_rows, unit="row", unit_scale=True, delay=3) as bar:
         for piece in pieces:
@@ -165,7 +176,7 @@ def with_progress(pieces, what, num_rows=None):
             bar.update(len(piece))
 
 
-def empty_rows(num_rows, num_features):
+def empty_rows(num_rows: int, num_features: int) -> np.ndarray:
     """Room for the features: in memory, or in a file that vanishes with the array."""
     shape = (num_rows, num_features)
     if 4 * num_rows * num_features <= IN_MEMORY:

@@ -1,11 +1,15 @@
 """What was done with each column of a table, as a frame to print."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import pandas as pd
 
 from aranyani_tf.streams.column_kinds import TIMES
 
 
-def report(columns, form, empty, unknown):
+def report(columns: Sequence[str], form: Any, empty: Mapping[str, int],
+           unknown: Mapping[str, int]) -> pd.DataFrame:
     """One row for each column. How many cells were empty or of unknown categories is told if there were any.
 
     Args:
@@ -21,13 +25,13 @@ def report(columns, form, empty, unknown):
     return found
 
 
-def role(name, form):
+def role(name: str, form: Any) -> str:
     roles = [*(["feature"] if name in form.encoder.columns else []),
              *(["label"] if name == form.options.label else ["group"] if name == form.options.group else [])]
     return " and ".join(roles) or "left out"
 
 
-def values(name, form):
+def values(name: str, form: Any) -> str:
     for codes in form.coded:
         if codes.column == name:
             return str(codes)
@@ -37,7 +41,7 @@ def values(name, form):
     return form.kinds.get(name, "")
 
 
-def encoding(name, form):
+def encoding(name: str, form: Any) -> str:
     encoder = form.encoder
     if name not in form.kinds:
         return ""

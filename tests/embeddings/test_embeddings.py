@@ -15,6 +15,7 @@ import tensorflow_datasets as tfds
 
 import aranyani_tf as ar
 from aranyani_tf.embeddings.__main__ import main
+from aranyani_tf.embeddings.cache import cache_folder
 from aranyani_tf.embeddings.clip import MODEL as CLIP
 from aranyani_tf.embeddings.clip import ClipEncoder
 from aranyani_tf.embeddings.instructor import MODEL as INSTRUCTOR
@@ -326,3 +327,15 @@ def test_missing_weights_and_damaged_embeddings_say_what_to_do(clip, images, tmp
     monkeypatch.setenv("ARANYANI_CACHE", str(tmp_path / "nothing"))
     with pytest.raises(FileNotFoundError, match=r"make embeddings.*embeddings=PATH"):
         ar.datasets.load("civil_comments")
+
+
+def test_the_cache_is_the_user_s_unless_it_is_named(tmp_path, monkeypatch):
+    monkeypatch.delenv("ARANYANI_CACHE", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    if sys.platform == "linux":
+        assert cache_folder("celeba") == tmp_path / ".cache" / "aranyani_tf" / "celeba"
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+        assert cache_folder("celeba") == tmp_path / "cache" / "aranyani_tf" / "celeba"
+    monkeypatch.setenv("ARANYANI_CACHE", str(tmp_path / "own"))
+    assert cache_folder("celeba") == tmp_path / "own" / "celeba"

@@ -1,6 +1,9 @@
 """Tables of one's own: types, encodings, the report, orders, and what is refused."""
 
+import dataclasses
+import inspect
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -14,6 +17,7 @@ from aranyani_tf.errors import ArgumentError, TableError
 from aranyani_tf.streams import table_form as tabular
 from aranyani_tf.streams import table_reader as tables
 from aranyani_tf.streams.encoding import RunningMoments
+from aranyani_tf.streams.table_options import TableOptions
 
 PEOPLE = pd.DataFrame({
     "age": [30, 50, 40, 20, 35, 61], "city": ["Pune", "Lima", "Pune", "NA", "Oslo", "Lima"],
@@ -269,3 +273,12 @@ def test_more_rows_that_do_not_fit_are_named(change, named):
         from_people().more(PEOPLE.drop(columns="age"))
     with pytest.raises(ValueError, match="does not come from a table"):
         ar.datasets.load("synthetic", num_rows=10).more(PEOPLE)
+
+
+@pytest.mark.parametrize("function", [ar.Stream.from_dataframe, ar.Stream.from_csv, ar.Stream.from_parquet])
+def test_help_tells_every_option_of_a_table_once(function):
+    arguments = inspect.getdoc(function).partition("Args:")[2]
+    told = [name for line in arguments.splitlines() if (found := re.match(r"    ([\w, ]+): ", line))
+            for name in found[1].split(", ")]
+    for option in dataclasses.fields(TableOptions):
+        assert told.count(option.name) == 1, option.name
