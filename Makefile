@@ -15,7 +15,8 @@ TESTS := 'tests/model' 'tests/streams tests/evaluation tests/datasets tests/embe
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help setup everything figures $(FIGURES) matched table2 sweep data table1 embeddings wiki_toxicity test lint benchmark clean
+.PHONY: help setup everything figures $(FIGURES) matched table2 sweep data table1 embeddings wiki_toxicity own_tables \
+  test lint benchmark docs architecture clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9_]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,16 +65,19 @@ embeddings: everything  ## CelebA by CLIP and CivilComments by Instructor (a net
 wiki_toxicity: everything  ## make the shipped Wikipedia comments again, and compare (about an hour)
 	PYTHONPATH=reproduce $(RUN) -m prepare.wiki_toxicity $(ARGS)
 
-test: lint  ## lint, then all tests, docstring and README examples
-	@failed=0; for part in $(TESTS); do echo "pytest $$part"; $(RUN) -m pytest $$part || failed=1; done; exit $$failed
+own_tables: setup  ## run the code of docs/bank_and_acs.md again, and put its output there
+	PYTHONPATH=reproduce $(RUN) -m prepare.own_tables $(ARGS)
 
-lint: everything  ## ruff
+test: lint  ## lint, then all tests, docstring and README examples
+	@failed=0; for part in $(TESTS); do echo "pytest $$part"; $(RUN) -m pytest --durations=10 $$part || failed=1; done; exit $$failed
+
+lint: everything  ## ruff, and mypy on the package
 	$(RUN) -m ruff check .
+	$(RUN) -m mypy
 
 benchmark: setup  ## speed against River and plain Keras -> results/benchmark.csv
 	$(RUN) benchmarks/speed.py
 
-.PHONY: docs architecture
 docs: $(DOCS)  ## the API page, from the docstrings -> docs/api/index.html
 	PYTHONPATH=reproduce $(RUN) -m prepare.api_page
 
@@ -85,4 +89,4 @@ architecture: setup  ## the picture of the folders and their imports -> docs/arc
 	PYTHONPATH=reproduce $(RUN) -m prepare.architecture
 
 clean:  ## remove .venv and caches
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist *.egg-info
+	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist *.egg-info
