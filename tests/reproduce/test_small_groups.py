@@ -131,7 +131,7 @@ def test_a_page_s_blocks_are_run_in_one_session_and_keep_what_they_print():
 
 def test_the_story_was_run_and_names_no_path_of_a_machine():
     text = own_tables.PAGE.read_text(encoding="utf-8")
-    assert text.count("```text") >= 8 and "own_tables.py" in text
+    assert text.count("```text") >= 8 and "make own_tables" in text
     assert not any(folder in text for folder in ("/root", "/home", "/tmp", "/work", ".cache"))
 
 
