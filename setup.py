@@ -39,14 +39,14 @@ setup(
     package_dir={"aranyani_tf.data": "data"},  # the wheel carries the data that a checkout has beside the package
     package_data={"aranyani_tf": ["py.typed"], "aranyani_tf.data": ["*.parquet", "*.npz", "README.md"]},
     install_requires=["tensorflow>=2.21", "keras>=3.15", "numpy>=2.0", "pandas>=2.2", "pyarrow>=15", "tqdm>=4.60",
-                      "platformdirs>=4", "filelock>=3.12"],
+                      "platformdirs>=4", "filelock>=4"],
     extras_require={
         "baselines": ["river>=0.26"],
         "embeddings": ["tensorflow-datasets>=4.9.7", "importlib-resources", "torch>=2.6",
                        "transformers>=5", "sentence-transformers>=5",
                        "pillow>=10"],
         # setuptools: `make data` unpacks a source archive, whose setup.py needs it.
-        "reproduce": ["filelock>=3.12", "matplotlib>=3.9", "pyyaml>=6", "scipy>=1.11", "setuptools>=77",
+        "reproduce": ["filelock>=4", "matplotlib>=3.9", "pyyaml>=6", "scipy>=1.11", "setuptools>=77",
                       "sweeps>=0.2", "wandb>=0.25"],
         "test": ["fairlearn>=0.13", "hypothesis>=6.100", "mypy>=1.15", "pytest>=8",
                  "pytest-xdist>=3.6", "pyyaml>=6", "ruff>=0.9", "scikit-learn>=1.5", "setuptools>=77", "wheel"],
