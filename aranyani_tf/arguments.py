@@ -1,7 +1,7 @@
 """Checks of arguments, with errors that name them."""
 
 import numbers
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -65,3 +65,23 @@ def require_object(name: str, value: Any, methods: Iterable[str], examples: str)
 def require_fairness_weight(value: Any, dtype: str = "float32") -> None:
     """Raises unless λ is a finite number of at least 0."""
     require_number("fairness_weight", value, 0, dtype=dtype)
+
+
+def require_new(kind: str, name: str, known: Mapping[str, Any], thing: Any) -> None:
+    """Raises unless `thing` can be registered: it is callable, and its name a word that nothing else has.
+
+    A name can be given to the same function or class again, for a notebook's cell that is run twice.
+    """
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ArgumentError(f"a {kind}'s name must be a word of letters, digits and _, got {name!r}")
+    if not callable(thing):
+        raise ArgumentError(f"the {kind} {name!r} must be a function or a class, got {thing!r}")
+    if name in known and not is_same(known[name], thing):
+        raise ArgumentError(f"there is a {kind} {name!r} already, of {known[name].__module__}; choose another name")
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Whether two functions or classes are one, or the same line of a module that was run twice."""
+    place, other_place = ((getattr(each, "__module__", None), getattr(each, "__qualname__", "<lambda>"))
+                          for each in (one, other))
+    return one is other or (place == other_place and not place[1].endswith("<lambda>"))

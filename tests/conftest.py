@@ -1,8 +1,9 @@
 """Most tests are about what is computed, not about who compiles it, and compiling is nearly all of their time.
 
 So models are compiled by TensorFlow alone unless a test has the mark `xla`, and graphs are not optimized before they
-run: the same graph, ready in a fifth of the time. What has the mark runs what users run: each level, notion and way to
-feed a model is among it at least once.
+run: the same graph, ready in a fifth of the time. The mark is on tests of what XLA could do otherwise: each level and
+notion beside the reference, divergence and what is put back, resuming to the bit, predictors, long streams; and the
+examples, which run as their readers would run them.
 """
 
 import os

@@ -127,6 +127,22 @@ def test_a_metric_of_one_s_own_is_in_fit_in_so_far_and_in_the_records(stream, re
     assert history["precision_gap"][0] == pytest.approx(abs(rates[0] - rates[1]), abs=1e-6)
     with pytest.raises(ar.errors.ArgumentError, match="there is a metric 'accuracy' already"):
         ar.register_metric("accuracy", lambda tables: 0.0)
+    for taken in ("rows", "step", "task_loss", "recent_accuracy", "held_out_precision"):
+        with pytest.raises(ar.errors.ArgumentError, match=f"cannot be called '{taken}'"):
+            ar.register_metric(taken, lambda tables: 0.0)
+
+
+@pytest.mark.parametrize("register", [ar.register_metric, ar.register_constraint])
+def test_a_notebook_s_cell_may_be_run_twice(register, registries):
+    for _ in range(2):
+        cell = {"__name__": "notebook"}
+        exec("def own(*arguments): ...", cell)
+        register("own_thing", cell["own"])
+    with pytest.raises(ar.errors.ArgumentError, match="'own_thing' already, of notebook"):
+        register("own_thing", print)
+    for wrong in ("two words", 5, None):
+        with pytest.raises(ar.errors.ArgumentError, match="name must be a word"):
+            register(wrong, print)
 
 
 @pytest.mark.parametrize("name", ["node", "leaf", "output", "summed_output"])

@@ -42,6 +42,8 @@ class Dependence:
         radius: of the ball that W stays in.
     """
 
+    added_later = ("output_mean",)  # files of version 0.1 do not have it
+
     def __init__(self, objective: Objective, learning_rate: float, radius: float) -> None:
         self.objective, self.learning_rate, self.radius = objective, learning_rate, radius
 

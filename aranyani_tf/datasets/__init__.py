@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from aranyani_tf.arguments import require_new
 from aranyani_tf.datasets.acs_employment import acs_employment
 from aranyani_tf.datasets.adult import adult
 from aranyani_tf.datasets.bank import bank
@@ -64,17 +65,5 @@ def register_dataset(name: str, loader: Callable[..., Stream]) -> None:
     aranyani_tf.errors.ArgumentError: there is a dataset 'adult' already, of aranyani_tf.datasets.adult; choose...
     >>> _ = LOADERS.pop("coins")
     """
-    if not isinstance(name, str) or not name.isidentifier():
-        raise ArgumentError(f"a dataset's name must be a word of letters, digits and _, got {name!r}")
-    if not callable(loader):
-        raise ArgumentError(f"the dataset {name!r} needs a function that gives a Stream, got {loader!r}")
-    if name in LOADERS and not is_same(LOADERS[name], loader):
-        raise ArgumentError(f"there is a dataset {name!r} already, of {LOADERS[name].__module__}; choose another name")
+    require_new("dataset", name, LOADERS, loader)
     LOADERS[name] = loader
-
-
-def is_same(one: Callable, other: Callable) -> bool:
-    """Whether two functions are one, or the same line of a module that was run twice."""
-    place, other_place = ((getattr(each, "__module__", None), getattr(each, "__qualname__", "<lambda>"))
-                          for each in (one, other))
-    return one is other or (place == other_place and not place[1].endswith("<lambda>"))

@@ -1,6 +1,5 @@
 """ACS Employment, Massachusetts: is a person at work?"""
 
-
 import pandas as pd
 
 from aranyani_tf.arguments import require_choice

@@ -1,6 +1,5 @@
 """Census-Income (KDD): does a person earn more than 50,000 dollars a year?"""
 
-
 import pandas as pd
 
 from aranyani_tf.datasets.shipped import Order, in_order, shipped

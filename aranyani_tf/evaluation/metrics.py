@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from aranyani_tf.arguments import require_new
 from aranyani_tf.errors import ArgumentError
 
 
@@ -84,6 +85,8 @@ BUILT_IN: dict[str, Metric] = {
     "equal_opportunity": lambda tables: equal_opportunity(tables.counts, tables.positive_label),
     "equalized_odds": lambda tables: equalized_odds(tables.counts)}
 REGISTERED: dict[str, Metric] = {}
+TAKEN = ("loss", "task_loss", "fairness_penalty", "rows", "step", "model", "seed", "fairness_weight", "probability")
+PREFIXES = ("recent_", "late_", "held_out_", "window_", "val_")
 
 
 def register_metric(name: str, metric: Metric) -> Metric:
@@ -92,10 +95,9 @@ def register_metric(name: str, metric: Metric) -> Metric:
     Args:
         metric: function of `Tables`, gives one number for each entry of their leading axes.
     """
-    if not isinstance(name, str) or not name.isidentifier() or not callable(metric):
-        raise ArgumentError(f"a name and a function of the tables are needed, got {name!r} and {metric!r}")
-    if name in BUILT_IN or REGISTERED.get(name, metric) is not metric:
-        raise ArgumentError(f"there is a metric {name!r} already")
+    require_new("metric", name, class_metrics(), metric)
+    if name in TAKEN or name.startswith(PREFIXES):
+        raise ArgumentError(f"a metric cannot be called {name!r}: records or `fit` have something else by that name")
     REGISTERED[name] = metric
     return metric
 

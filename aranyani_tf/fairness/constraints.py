@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 
 import tensorflow as tf
 
+from aranyani_tf.arguments import require_new
 from aranyani_tf.errors import ArgumentError
 from aranyani_tf.fairness.objective import Objective
 from aranyani_tf.fairness.statistics import Memory
@@ -106,9 +107,6 @@ def register_constraint(name: str, maker: ConstraintMaker) -> ConstraintMaker:
             `interfaces.Constraint`; with an attribute `needs_forest = False` if it can do with any predictor.
             A saved model keeps the name alone, so whoever loads it has to register it first.
     """
-    if not isinstance(name, str) or not name or not callable(maker):
-        raise ArgumentError(f"a name and a class are needed, got {name!r} and {maker!r}")
-    if MAKERS.get(name, maker) is not maker:
-        raise ArgumentError(f"there is a constraint {name!r} already, {MAKERS[name]!r}")
+    require_new("constraint", name, MAKERS, maker)
     MAKERS[name] = maker
     return maker

@@ -39,8 +39,11 @@ class Notion:
         """Raises if the notion has no meaning for so many labels."""
         if self.needs_classes and num_labels == 1:
             raise ArgumentError(f"{type(self).__name__} needs labels; num_labels=1 is regression")
-        if len(inspect.signature(self.conditions).parameters) != 3:  # it had no outputs in version 0.1
-            raise ArgumentError(f"{type(self).__name__}.conditions must take (self, labels, outputs, num_labels)")
+        try:
+            inspect.signature(self.conditions).bind(None, None, None)
+        except TypeError as error:  # it had no outputs in version 0.1
+            raise ArgumentError(
+                f"{type(self).__name__}.conditions must take (self, labels, outputs, num_labels)") from error
 
     def num_conditions(self, num_labels: int) -> int:
         return 1

@@ -151,9 +151,12 @@ class CellStatistics(keras.layers.Layer):
             self.square_mean.assign(memory.squares[0])
 
     def load_own_variables(self, store: Any) -> None:
-        """As Keras's; what a file of an earlier version does not have is as it was at the beginning."""
-        kept = {str(index): np.asarray(weight) for index, weight in enumerate(self.weights)}
-        super().load_own_variables({name: store[name] if name in store else kept[name] for name in kept})
+        """As Keras's; what a constraint has added since a file was written begins anew."""
+        known = {name: store[name] for name in list(store.keys())}
+        for index, weight in enumerate(self.weights):
+            if weight.name in getattr(self.constraint, "added_later", ()):
+                known.setdefault(str(index), weight.numpy())
+        super().load_own_variables(known)
         self.loaded_count = self.cell_count.numpy()
 
     def reset(self) -> None:

@@ -21,16 +21,16 @@ from aranyani_tf.model.shared_model import SharedModel
 
 
 class Programs:
-    """What was compiled, by method, and by whether all rows are complete: for those there is a faster program.
+    """What was compiled, by method, and by what else it depends on.
 
     An object of its own, since TensorFlow would try to export a dict of a model.
     """
 
     def __init__(self) -> None:
-        self.known: dict[tuple[str, bool], Callable] = {}
+        self.known: dict[tuple, Callable] = {}
 
-    def of(self, method: Callable, all_known: bool, jit_compile: bool) -> Callable:
-        key = (method.__name__, all_known)
+    def of(self, method: Callable, variant: tuple, jit_compile: bool) -> Callable:
+        key = (method.__name__, *variant)
         if key not in self.known:
             self.known[key] = tf.function(method, jit_compile=jit_compile, autograph=False)
         return self.known[key]
@@ -86,7 +86,11 @@ class ChunkModel(SharedModel):
         """A method compiled for rows that are complete or not, unless the user wants it eager."""
         if self.run_eagerly:
             return method
-        return self.programs.of(method, self.all_known, bool(self.jit_compile))
+        return self.programs.of(method, self.variant(), bool(self.jit_compile))
+
+    def variant(self) -> tuple:
+        """What a program depends on beside the shapes of its rows: those that are all complete have a faster one."""
+        return (self.all_known,)
 
     def train_step(self, data: tuple) -> dict:
         inputs, labels = data

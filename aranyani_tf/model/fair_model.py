@@ -107,6 +107,9 @@ class FairModel(OnlineModel):
         every = [*self.learner.variables, *self.learner.state, *self.optimizer.variables, *self.weights]
         return list({id(variable): variable for variable in every}.values())
 
+    def variant(self) -> tuple:
+        return (*super().variant(), self.record_gradients)
+
     def penalty_now(self) -> tf.Tensor:
         return self.statistics.constraint.penalty(self.statistics.read(), self._fairness_weight)
 

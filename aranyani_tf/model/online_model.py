@@ -5,6 +5,8 @@ accept, and the check of the rows.
 """
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import keras
@@ -66,21 +68,31 @@ class OnlineModel(ChunkModel):
         feed = self.feed(chunks, on_bad_rows)
         if not self.checked_probabilities:  # or else a source that gives its rows once would lose some
             self.check_probabilities(chunks.first_rows())
-        self.chunk_size = feed.size
-        self.before_chunks()
         if kwargs.get("validation_data") is not None:
             validation = kwargs["validation_data"]
             validation = validation if isinstance(validation, tuple) else (validation,)
             kwargs["validation_data"] = self.feed(Chunks.of(*validation), on_bad_rows).dataset()
-        self.all_known = chunks.all_known(self.num_labels)
-        self.progress.epoch_rows.assign(0)
         # First in the list: at the end of an epoch it is done with it before a backup is made.
         follow = FitProgress(self.progress, self.after_chunk, self.restored)
         given = [] if callbacks is None else callbacks if isinstance(callbacks, list) else [callbacks]
-        with feed.clear_errors():
+        with self.learning(feed.size, chunks.all_known(self.num_labels)), feed.clear_errors():
+            self.progress.epoch_rows.assign(0)
             history = super().fit(feed.dataset(), shuffle=False, callbacks=[follow, *given], **kwargs)
         self.warn(at_once=True)
         return history
+
+    @contextmanager
+    def learning(self, chunk_size: int, all_known: bool) -> Iterator[None]:
+        """Learns in chunks of this size, with or without gaps; a `fit` in whose callback that is goes on as before."""
+        before = self.chunk_size, self.all_known, self.progress.epoch_rows.numpy()
+        self.chunk_size, self.all_known = chunk_size, all_known
+        self.before_chunks()
+        try:
+            yield
+        finally:
+            self.chunk_size, self.all_known, epoch_rows = before
+            if self.chunk_size is not None:
+                self.progress.epoch_rows.assign(epoch_rows)
 
     def before_chunks(self) -> None:
         """Called before chunks of `chunk_size` rows are learned; a subclass may make room for what it notes of them."""
@@ -187,20 +199,16 @@ class OnlineModel(ChunkModel):
 
     def learn_arrays(self, *rows: np.ndarray) -> np.ndarray:
         """Learns from rows that were checked; returns the predictions (n, label)."""
-        under_way = self.all_known, self.chunk_size  # of a `fit` in whose callback this may be called
-        self.all_known = Chunks.of_arrays(*rows, size=1).all_known(self.num_labels)
         num_rows, k = len(rows[0]), self.samples_per_step
         size = next((s for s in SIZES if s >= num_rows), SIZES[-1])
-        self.chunk_size = size = -(-size // k) * k
-        self.before_chunks()
-        learn, outputs = self.program(self.learn_and_score), []
-        try:
+        size = -(-size // k) * k
+        outputs = []
+        with self.learning(size, Chunks.of_arrays(*rows, size=1).all_known(self.num_labels)):
+            learn = self.program(self.learn_and_score)
             for start in range(0, num_rows, size):
                 piece = tuple(array[start : start + size] for array in rows)
                 count = len(piece[0])
                 predicted = learn(*map(tf.constant, pad(piece, size)), tf.constant(count))
                 self.after_chunk(f"the rows from {start:,} to {start + count - 1:,}, of those that could be used")
                 outputs.append(predicted.numpy()[:count])
-        finally:
-            self.all_known, self.chunk_size = under_way
         return np.concatenate(outputs)

@@ -7,9 +7,10 @@ when a name is first asked for: they import this module, so this one cannot impo
 import quiet  # noqa: F401
 
 import importlib
+import inspect
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from matplotlib.markers import MarkerStyle
 import aranyani_tf as ar
 from aranyani_tf.arguments import require_fairness_weight
 from aranyani_tf.errors import ArgumentError
-from harness.settings import OF_MODEL
+from harness.settings import OF_MODEL, Settings
 
 FOLDERS = ("methods", "extensions")
 IGNORED_BY_LEARNERS = ("rule", *OF_MODEL, "held_out")
@@ -108,12 +109,21 @@ def register_method(name: str, *, label: str, marker: str, color: str | None = N
     if learner is not None:
         ignores = (*IGNORED_BY_LEARNERS, *(("fairness_weights",) if weights == (0.0,) else ()), *ignores)
         how = {"nanoseconds": 10_000} | how
-    color = color or COLORS[sum(each.is_added for each in _METHODS.values()) % len(COLORS)]
+    unknown = set(ignores) - {field.name for field in fields(Settings)}
+    if unknown:
+        raise ArgumentError(f"{name}: ignores has {', '.join(sorted(unknown))}, which no experiment has")
+    unused = [each for each in COLORS if each not in {other.color for other in _METHODS.values()}]
+    color = color or (unused or COLORS)[0]
     _METHODS[name] = Method(name, label, marker, color, module, weights, learner, ignores=ignores, **how)
 
 
 def register_rule(name: str, **settings: Any) -> None:
     """Adds a rule: settings of `ar.Aranyani` that an experiment has by `rule=name`, such as the penalty."""
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ArgumentError(f"a rule's name must be a word of letters, digits and _, got {name!r}")
+    unknown = set(settings) - set(inspect.signature(ar.Aranyani).parameters)
+    if unknown:
+        raise ArgumentError(f"the rule {name!r} has {', '.join(sorted(unknown))}, which ar.Aranyani does not take")
     if name in _RULES:
         raise ArgumentError(f"there is a rule {name!r} already, of {_RULES[name].module}; choose another name")
     for setting in {*OF_MODEL, "fairness_weight", "seed", "num_groups"} & set(settings):

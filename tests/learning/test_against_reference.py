@@ -103,9 +103,10 @@ BY_XLA = (
     {}, {"height": 4}, {"num_groups": 4, "linear_slope": 1.0}, {"decay": 0.05, "num_groups": 4, "missing": True},
     {"notion": "equalized_odds", "num_groups": 4, "samples_per_step": 10, "decay": 0.05},
     {"notion": "representation_parity", "constraint": "output", "linear_slope": 1.0},
-    {"constraint": "leaf", "linear_slope": 1.0}, {"constraint": "output", "linear_slope": 1.0},
-    {"num_labels": 1, "constraint": "output", "missing": True}, {"update_when": "predicted_positive"},
-    {"wait_for_all_groups": True, "num_groups": 4}, {"online": False, "samples_per_step": 10, "linear_slope": 1.0},
+    {"notion": "equal_opportunity", "linear_slope": 1.0}, {"constraint": "leaf", "linear_slope": 1.0},
+    {"constraint": "output", "linear_slope": 1.0}, {"num_labels": 1, "constraint": "output", "missing": True},
+    {"update_when": "predicted_positive"}, {"wait_for_all_groups": True, "num_groups": 4},
+    {"online": False, "samples_per_step": 10, "linear_slope": 1.0},
     {"decay": 0.05, "forget": "time", "chance": 1.0, "num_groups": 4, "missing": True, "linear_slope": 1.0})
 MARKED = [pytest.param(case, marks=pytest.mark.xla if case in BY_XLA else (),
                        id=",".join(f"{k}={v}" for k, v in case.items()) or "paper") for case in CASES]

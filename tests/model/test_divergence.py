@@ -51,6 +51,7 @@ def test_nan_answers_make_metrics_nan_instead_of_label_0():
     assert all(np.isnan(float(value)) for value in metric.result().values())
 
 
+@pytest.mark.xla
 @pytest.mark.parametrize("how", ["fit", "predict_then_learn"])
 def test_a_model_that_diverges_says_so_and_keeps_the_state_before(how):
     x, y, a = rows()

@@ -169,3 +169,36 @@ def test_many_groups_and_conditions_compile_in_seconds():
         begin = time.process_time()
         ar.Aranyani(**SMALL, **settings).predict_then_learn(x, y, np.arange(50) % settings["num_groups"])
         assert time.process_time() - begin < 15
+
+
+def test_a_fit_inside_a_callback_leaves_the_outer_one_as_it_was():
+    """The inner rows are complete, the outer ones mostly not; both are counted, and so are their norms."""
+    x, y, a = rows(90)
+    gaps = np.where(np.arange(90) % 3 == 0, y, -1)
+    model, plain = (ar.Aranyani(**SMALL, record_gradients=True, fairness_weight=0.0) for _ in range(2))
+
+    class Learner(keras.callbacks.Callback):
+        def __init__(self, learn):
+            super().__init__()
+            self.learn = learn
+
+        def on_train_batch_end(self, batch, logs=None):
+            self.learn()
+
+    inner = {"features": x[:5], "group": a[:5]}, y[:5]
+    model.fit(ar.Stream(x, gaps, a).chunks(30), verbose=0,
+              callbacks=[Learner(lambda: model.fit(*inner, batch_size=5, verbose=0))])
+    plain.fit(ar.Stream(x, gaps, a).chunks(30), verbose=0,
+              callbacks=[Learner(lambda: plain.predict_then_learn(x[:5], y[:5], a[:5]))])
+    assert model.optimizer.iterations.numpy() == plain.optimizer.iterations.numpy()
+    np.testing.assert_allclose(model.gradient_norms, plain.gradient_norms, rtol=1e-4, atol=1e-6)
+    assert len(model.gradient_norms) == 90 + 3 * 5
+
+
+def test_norms_may_be_asked_for_later():
+    x, y, a = rows(20)
+    model = ar.Aranyani(**SMALL)
+    model.fit({"features": x, "group": a}, y, verbose=0)
+    model.record_gradients = True
+    model.fit({"features": x, "group": a}, y, verbose=0)
+    assert len(model.gradient_norms) == 20

@@ -317,3 +317,15 @@ def test_a_model_saved_by_version_0_1_goes_on_with_its_stream(name):
         said = model.predict_then_learn(stream.features[30:], labels[30:], stream.groups[30:])
         np.testing.assert_allclose(said, expected[name], rtol=1e-5, atol=1e-6)
     assert model.so_far()["rows"] == 60
+
+
+def test_statistics_of_another_setting_are_refused_and_not_filled_up(tmp_path):
+    """Without squares `chance` would have no effect, and nobody would know."""
+    plain, careful = ar.Aranyani(**SMALL), ar.Aranyani(**SMALL, chance=2.0)
+    for model in (plain, careful):
+        model.predict_then_learn(*rows(20))
+        model.save_weights(tmp_path / f"{model.chance}.weights.h5")
+    with pytest.raises(ValueError, match="statistics"):
+        careful.load_weights(tmp_path / "0.0.weights.h5")
+    with pytest.raises(ValueError, match="statistics"):
+        plain.load_weights(tmp_path / "2.0.weights.h5")
