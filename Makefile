@@ -16,7 +16,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .DEFAULT_GOAL := help
 .PHONY: help setup everything figures $(FIGURES) matched table2 sweep data table1 embeddings wiki_toxicity own_tables \
-  test lint benchmark docs architecture clean
+  test lint benchmark docs architecture numbers clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9_]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -87,6 +87,9 @@ $(DOCS): $(INSTALLED)
 
 architecture: setup  ## the picture of the folders and their imports -> docs/architecture.svg, and its tables
 	PYTHONPATH=reproduce $(RUN) -m prepare.architecture
+
+numbers: setup  ## write the speeds in README.md and docs/deviations.md anew, from the CSVs
+	PYTHONPATH=reproduce $(RUN) -m prepare.numbers
 
 clean:  ## remove .venv and caches
 	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist *.egg-info
