@@ -43,9 +43,10 @@ def speed_table(results: Path) -> str:
     sentences = [
         f"A Grove of 40 models trains {grove[14]:.1f} times as many model-samples per second as the single model at 14 "
         f"features, {grove[40]:.1f} times at 40.",
-        f"The first chunk takes {compiled.min():.0f} to {compiled.max():.0f} s longer, while XLA compiles it: once, also "
-        "for a ragged last chunk or another λ.",
-        f"From {rows.min():,.0f} to {rows.max():,.0f} rows the speed varies by {100 * (rates.max() / rates.min() - 1):.0f} %.",
+        f"The first chunk takes {compiled.min():.0f} to {compiled.max():.0f} s longer, while XLA compiles it: once, "
+        "also for a ragged last chunk or another λ.",
+        f"From {rows.min():,.0f} to {rows.max():,.0f} rows the speed varies by "
+        f"{100 * (rates.max() / rates.min() - 1):.0f} %.",
         f"The running means take {ours['state_bytes'][14] / 1000:.0f} kB at 14 features and "
         f"{ours['state_bytes'][768] / 1000:.0f} kB at 768, whatever the length of the stream."]
     lines += ["", *sentences]
@@ -60,8 +61,8 @@ def table_2(results: Path) -> str:
     slower = ", ".join(f"{name} {paper[method]:.1f}" for method, name in names.items())
     told = ", ".join(f"{name} {faster[method]:.0f}" for method, name in names.items())
     return (f"Paper, relative to HT: AHT {paper['AHT']:.1f}, {slower} times *slower*.\n"
-            f"Ours, one thread: AHT {found['ratio_to_ht']['AHT']:.1f} times slower; {told} times *faster* than HT, after "
-            f"{compiled.min():.1f} to {compiled.max():.1f} s of compilation.")
+            f"Ours, one thread: AHT {found['ratio_to_ht']['AHT']:.1f} times slower; {told} times *faster* than HT, "
+            f"after {compiled.min():.1f} to {compiled.max():.1f} s of compilation.")
 
 
 BLOCKS: dict[str, tuple[str, Callable[[Path], str]]] = {
