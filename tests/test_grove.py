@@ -9,6 +9,7 @@ from fairlearn.metrics import demographic_parity_difference
 import aranyani_tf as ar
 from aranyani_tf.evaluation.records import StreamRecord, log_spaced
 from aranyani_tf.grove.grove import CACHE
+from rewind import Rewindable
 
 WEIGHTS, SEEDS = [0.0, 0.3], [0, 5]
 RELEASED = {"penalty": ar.Huber(linear_slope=1.0), "num_trees": 2, "height": 3}
@@ -70,10 +71,12 @@ def check_members(settings, data, weights, seeds):
     settings = forest | settings
     grove = ar.Grove(RELEASED | settings, fairness_weights=weights, seeds=seeds)
     records = grove.fit(stream, chunk_size=128, verbose=0)
-    for weight in weights:
-        for seed in seeds:
-            made = {name: part(seed) for name, part in settings.items() if name in ("predictor", "encoder")}
-            single = ar.Aranyani(**(RELEASED | settings | made), fairness_weight=weight, seed=seed)
+    for seed in seeds:
+        made = {name: part(seed) for name, part in settings.items() if name in ("predictor", "encoder")}
+        rewindable = Rewindable(ar.Aranyani(**(RELEASED | settings | made), seed=seed), stream.num_features)
+        for weight in weights:
+            single = rewindable.rewind()
+            single.fairness_weight = weight
             history = single.fit(stream, verbose=0).history
             member = grove.model(weight, seed)
             for ours, theirs in zip(member.weights, single.weights, strict=True):

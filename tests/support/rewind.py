@@ -15,4 +15,6 @@ class Rewindable:
     def rewind(self):
         for variable, value in zip(self.variables, self.start, strict=True):
             variable.assign(value)
+        record = self.model.gradient_record
+        record.rows, record.steps, record.num_samples = [], [], 0
         return self.model
