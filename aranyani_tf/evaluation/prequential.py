@@ -51,6 +51,10 @@ class Prequential(keras.metrics.Metric):
 
     def update_state(self, labels: tf.Tensor, groups: tf.Tensor, outputs: tf.Tensor) -> None:
         """Adds rows: (n,), (n,) and the probabilities (n, label)."""
+        self.absorb(self.increments(labels, groups, outputs))
+
+    def increments(self, labels: tf.Tensor, groups: tf.Tensor, outputs: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        """What rows add; computed once, it can be absorbed by several metrics of the same kind."""
         labels, groups, outputs = map(tf.convert_to_tensor, (labels, groups, outputs))
         weights, kept = fading(labels, groups)
         # A row that was answered by NaN has no prediction; its weight makes NaN of all that it counts for.
@@ -60,9 +64,14 @@ class Prequential(keras.metrics.Metric):
             num_groups=self.num_groups, weights=tf.stack([answered, answered * weights], axis=1))
         in_group = tf.one_hot(groups, self.num_groups, dtype=outputs.dtype)  # (n, group)
         sums = tf.matmul(in_group, outputs, transpose_a=True)
-        self.counts.assign_add(tf.cast(tables[..., 0], tf.float64))
-        self.recent.assign(kept * self.recent.value + tf.cast(tables[..., 1], tf.float64))
-        self.sums.assign_add(tf.cast(sums, tf.float64))
+        return (tf.cast(tables[..., 0], tf.float64), tf.cast(sums, tf.float64), tf.cast(tables[..., 1], tf.float64),
+                kept)
+
+    def absorb(self, increments: tuple[tf.Tensor, ...]) -> None:
+        counts, sums, recent, kept = increments
+        self.counts.assign_add(counts)
+        self.sums.assign_add(sums)
+        self.recent.assign(kept * self.recent.value + recent)
 
     def result(self) -> dict[str, tf.Tensor]:
         everything, recent = (Tables(counts.value, self.sums.value, self.positive_label)
@@ -83,6 +92,9 @@ class RegressionPrequential(keras.metrics.Metric):
         self.sums = self.add_variable((2, num_groups, 2), "zeros", dtype="float64", name="sums")
 
     def update_state(self, labels: tf.Tensor, groups: tf.Tensor, outputs: tf.Tensor) -> None:
+        self.absorb(self.increments(labels, groups, outputs))
+
+    def increments(self, labels: tf.Tensor, groups: tf.Tensor, outputs: tf.Tensor) -> tuple[tf.Tensor, ...]:
         labels, groups = tf.convert_to_tensor(labels), tf.convert_to_tensor(groups)
         values = tf.cast(tf.convert_to_tensor(outputs)[:, 0], tf.float64)
         known = is_labelled(labels)
@@ -93,8 +105,12 @@ class RegressionPrequential(keras.metrics.Metric):
         errors = tf.matmul(weights, tf.stack([error, tf.cast(known, tf.float64)], axis=1))
         in_group = tf.one_hot(groups, self.num_groups, dtype=tf.float64)  # (n, group)
         in_group = tf.stack([tf.where(in_group > 0, values[:, None], 0.0), in_group], axis=-1)
+        return errors, tf.einsum("wn,ngs->wgs", weights, in_group), kept
+
+    def absorb(self, increments: tuple[tf.Tensor, ...]) -> None:
+        errors, sums, kept = increments
         self.errors.assign(kept[:, None] * self.errors.value + errors)
-        self.sums.assign(kept[:, None, None] * self.sums.value + tf.einsum("wn,ngs->wgs", weights, in_group))
+        self.sums.assign(kept[:, None, None] * self.sums.value + sums)
 
     def result(self) -> dict[str, tf.Tensor]:
         # Each of all rows, and of the recent past.

@@ -133,8 +133,7 @@ class ChunkModel(SharedModel):
             variable.assign(tf.where(good, variable.value, old))
         labels, groups = hidden(~good, labels, groups)
         outputs = tf.where(good, outputs, tf.zeros_like(outputs))
-        self.score(labels, groups, outputs)
-        progress.add(labels, groups, outputs, losses(outputs, labels), is_labelled(labels))
+        progress.add(labels, groups, *self.score(labels, groups, outputs))
         return outputs
 
     def after_chunk(self, told: str = "this chunk") -> None:
@@ -155,13 +154,19 @@ class ChunkModel(SharedModel):
         for sentence in self.progress.sentences(at_once):
             warnings.warn(sentence, stacklevel=4)
 
-    def score(self, labels: tf.Tensor, groups: tf.Tensor, outputs: tf.Tensor) -> None:
-        """Adds rows to the prequential metrics, and to any metric given to `compile`."""
-        self.prequential.update_state(labels, groups, outputs)
-        known = tf.cast(is_labelled(labels), outputs.dtype)
-        self.task_loss.update_state(losses(outputs, labels), known)
+    def score(self, labels: tf.Tensor, groups: tf.Tensor,
+              outputs: tf.Tensor) -> tuple[tuple[tf.Tensor, ...], tf.Tensor, tf.Tensor]:
+        """Adds rows to the prequential metrics, and to any metric given to `compile`.
+
+        Gives what they added, their task losses, and which of them have a label.
+        """
+        increments = self.prequential.increments(labels, groups, outputs)
+        task, known = losses(outputs, labels), tf.cast(is_labelled(labels), outputs.dtype)
+        self.prequential.absorb(increments)
+        self.task_loss.update_state(task, known)
         if self.has_further_metrics:
             self.compute_metrics(None, tf.where(is_labelled(labels), labels, tf.zeros_like(labels)), outputs, known)
+        return increments, task, known
 
     def get_metrics_result(self) -> dict:
         """The metrics so far; the loss is the mean task loss and the penalty as it stands."""

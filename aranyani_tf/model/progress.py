@@ -44,10 +44,10 @@ class Progress:
         self.told: set[str] = set()
         self.saved |= {"num_rows": self.num_rows, "epoch_rows": self.epoch_rows}
 
-    def add(self, labels: tf.Tensor, groups: tf.Tensor, outputs: tf.Tensor, losses: tf.Tensor,
+    def add(self, labels: tf.Tensor, groups: tf.Tensor, increments: tuple[tf.Tensor, ...], losses: tf.Tensor,
             known: tf.Tensor) -> None:
-        """Takes note of rows that were learned."""
-        self.prequential.update_state(labels, groups, outputs)
+        """Takes note of rows that were learned, by what they add to the metrics."""
+        self.prequential.absorb(increments)
         self.task_loss.update_state(losses, known)
         self.num_rows.assign_add(tf.reduce_sum(tf.cast(is_informative(labels, groups), tf.int64)))
 
