@@ -27,10 +27,13 @@ def test_a_run_is_told_once_and_what_is_made_again_leaves_its_older_run(tmp_path
     assert len(runs[0]["commit"]) == 40 and runs[0]["duration_seconds"] >= 0
 
 
-def test_the_committed_list_has_every_figure_once():
-    made = [name for run in json.loads((ROOT / "results" / "environment.json").read_text()) for name in run["made"]]
+def test_the_committed_list_has_every_result_once_each_of_a_commit_with_nothing_uncommitted():
+    runs = json.loads((ROOT / "results" / "environment.json").read_text())
+    made = [name for run in runs for name in run["made"]]
     assert len(made) == len(set(made))
-    assert {*figure_names.figure_names(), "matched", "table1"} <= set(made)
+    assert {path.stem for path in (ROOT / "results").glob("*.csv")} == set(made)
+    assert {*figure_names.figure_names(), "matched", "table1", "table2", "benchmark"} == set(made)
+    assert all(run["commit"] and run["uncommitted_changes"] is False for run in runs)
 
 
 def test_a_list_that_an_earlier_version_wrote_does_not_lose_a_run_at_its_end(tmp_path):
