@@ -177,7 +177,7 @@ def test_a_dataset_s_name_belongs_to_one_function(unchanged):
             ar.datasets.register_dataset("mine", loader)
     with pytest.raises(ArgumentError, match=r"there is a dataset 'adult' already, of aranyani_tf\.datasets\.adult"):
         ar.datasets.register_dataset("adult", rows)
-    for name, loader, message in (("a b", rows, "must be a word"), ("other", 3, "needs a function")):
+    for name, loader, message in (("a b", rows, "must be a word"), ("other", 3, "must be a function")):
         with pytest.raises(ArgumentError, match=message):
             ar.datasets.register_dataset(name, loader)
     ar.datasets.register_dataset("numbers", lambda: [1, 2])
