@@ -325,12 +325,3 @@ def test_matched_csv_is_what_the_two_figures_give(tmp_path):
     (tmp_path / "figure2.csv").unlink()
     result = run_script("matched.py", "--results", tmp_path)
     assert result.returncode == 1 and "make figure2" in result.stderr
-
-
-def test_table_2_from_the_command_line(tmp_path):
-    result = run_script("table2.py", "--rows", "3000", "--repeats", "1", "--output", tmp_path / "table2.csv")
-    assert result.returncode == 0, result.stderr
-    table = pd.read_csv(tmp_path / "table2.csv").set_index("method")
-    assert list(table.index) == ["HT", "AHT", "Aranyani", "Aranyani (MLP)", "Aranyani (Leaf)"]
-    assert table.loc["HT", "ratio_to_ht"] == 1 and table.loc["Aranyani", "paper_minutes"] == 32.97
-    assert (table["seconds"] > 0).all() and table["compile_seconds"].notna().sum() == 3
