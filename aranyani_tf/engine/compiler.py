@@ -1,0 +1,66 @@
+"""How this folder's functions are compiled, and where the machine code is kept.
+
+Numba keeps what it has compiled beside the source, or where the user may write, and looks at the date of one file
+only. Here every function calls others, so the folder's name carries a digest of all of them: what was compiled from
+other sources is never found.
+"""
+
+import functools
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+import platformdirs
+
+# Sums may be reordered and fused. "nnan" and "ninf" are left out: with them an exp that overflows becomes NaN.
+FAST = {"reassoc", "contract", "arcp", "nsz"}
+
+
+def compiled(function: Callable | None = None, **options: Any) -> Any:
+    """The function as machine code, without the interpreter's lock, kept from one process to the next.
+
+    What makes such a function fast: arrays are taken out of their tuples before a loop, and not cut inside it (each
+    view is counted, with an atomic instruction); an index is a loop's own variable, or unsigned (a signed one is
+    asked whether it counts from the end, and the loop is not vectorized); numbers have the arrays' type (a literal
+    beside a float32 makes it a float64).
+    """
+    if function is None:
+        return functools.partial(compiled, **options)
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(cache_folder())
+    try:
+        return numba.njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", **options)(function)
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def inner(function: Callable) -> Any:
+    """A function that makes no array, for others to call: nobody counts who holds its arguments."""
+    return compiled(function, forceinline=True, _nrt=False)
+
+
+def cache_folder() -> Path:
+    """Where machine code is kept: the user's cache, or a temporary folder where that cannot be written."""
+    name = f"engine-{digest()}"
+    for base in (os.environ.get("NUMBA_CACHE_DIR"), platformdirs.user_cache_dir("aranyani_tf")):
+        if base and can_write(Path(base) / name):
+            return Path(base) / name
+    return Path(tempfile.gettempdir()) / f"aranyani_tf-{os.getuid() if hasattr(os, 'getuid') else 'user'}" / name
+
+
+def digest() -> str:
+    """Of the sources of this folder."""
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"\0".join(source.read_bytes() for source in sources)).hexdigest()[:16]
+
+
+def can_write(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)

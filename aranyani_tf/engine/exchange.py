@@ -1,0 +1,163 @@
+"""A model's numbers out of Keras's variables into the engine's layout, and back.
+
+Keras has (tree, …, node) and (tree, …, leaf); the engine has them level by level, see `layout`.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+import numpy as np
+
+from aranyani_tf.engine.layout import LEAF, NODE, Parts, by_levels, leaf_order
+from aranyani_tf.engine.optimizers import ADAM, SGD, Optimizer
+from aranyani_tf.engine.row_engine import RowEngine, State
+from aranyani_tf.fairness.statistics import CellStatistics
+
+
+class Order:
+    """Places of one kind, nodes or leaves: which of (tree, place) order comes where in level order."""
+
+    def __init__(self, order: np.ndarray, num_trees: int) -> None:
+        self.order, self.num_trees = order, num_trees
+
+    def by_level(self, per_tree: np.ndarray) -> np.ndarray:
+        """(…, tree, place) → (…, place by level)."""
+        return per_tree.reshape(*per_tree.shape[:-2], -1)[..., self.order]
+
+    def by_tree(self, by_level: np.ndarray) -> np.ndarray:
+        """(…, place by level, idle ones behind them) → (…, tree, place)."""
+        result = np.empty((*by_level.shape[:-1], len(self.order)), by_level.dtype)
+        result[..., self.order] = by_level[..., : len(self.order)]
+        return result.reshape(*by_level.shape[:-1], self.num_trees, -1)
+
+
+class Exchange:
+    """Between a forest's variables, statistics and optimizer, and an engine's states."""
+
+    def __init__(self, engine: RowEngine) -> None:
+        shape = engine.shape
+        self.engine, self.level, self.num_labels = engine, shape.level, shape.num_labels
+        self.forest = engine.step.learner.forest
+        self.nodes = Order(by_levels(shape.num_trees, shape.height), shape.num_trees)
+        self.leaves = Order(leaf_order(shape.num_trees, shape.height), shape.num_trees)
+        self.used = len(self.nodes.order)
+
+    def read(self, statistics: CellStatistics, optimizer: keras.Optimizer | None = None) -> State:
+        """A state out of the variables; without an optimizer, one that has not moved yet."""
+        state = self.engine.blank()
+        parts, shape = self.engine.parts(state), self.engine.shape
+        self.read_weights(parts)
+        if optimizer is not None:
+            self.read_slots(parts, optimizer)
+            state.iterations[0] = int(optimizer.iterations.numpy())
+        self.read_means(parts, statistics)
+        state.counts[: shape.num_cells] = statistics.cell_count.numpy()
+        state.counts[shape.num_cells : -1] = statistics.group_count.numpy()
+        state.counts[-1] = np.abs(parts.gradients).max(initial=0.0)
+        return state
+
+    def write(self, state: State, statistics: CellStatistics, optimizer: keras.Optimizer) -> None:
+        parts, shape = self.engine.parts(state), self.engine.shape
+        self.write_weights(parts)
+        self.write_slots(parts, optimizer)
+        optimizer.iterations.assign(state.iterations[0])
+        self.write_means(parts, statistics)
+        statistics.cell_count.assign(state.counts[: shape.num_cells])
+        statistics.group_count.assign(state.counts[shape.num_cells : -1])
+
+    def read_weights(self, parts: Parts) -> None:
+        kernel, bias, logits = (weight.numpy() for weight in self.forest.weights)
+        parts.matrix[:-1, : self.used] = self.nodes.by_level(kernel.swapaxes(0, 1))
+        parts.matrix[-1, : self.used] = self.nodes.by_level(bias)
+        parts.logits[:] = self.leaves.by_level(logits.transpose(2, 0, 1))
+
+    def write_weights(self, parts: Parts) -> None:
+        kernel, bias, logits = self.forest.weights
+        matrix = self.nodes.by_tree(parts.matrix)
+        kernel.assign(matrix[:-1].swapaxes(0, 1))
+        bias.assign(matrix[-1])
+        logits.assign(self.leaves.by_tree(parts.logits).transpose(1, 2, 0))
+
+    def read_slots(self, parts: Parts, optimizer: keras.Optimizer) -> None:
+        """The optimizer's momentums and velocities; its variables are those of the training loop's packing."""
+        for (matrix, logits), (of_matrix, of_logits) in zip(moments(parts), slots(optimizer), strict=False):
+            matrix[:, : self.used] = of_matrix.numpy()[:, self.nodes.order]
+            logits[:] = self.leaves.by_level(of_logits.numpy().transpose(2, 0, 1))
+
+    def write_slots(self, parts: Parts, optimizer: keras.Optimizer) -> None:
+        for (matrix, logits), (of_matrix, of_logits) in zip(moments(parts), slots(optimizer), strict=False):
+            packed = np.zeros(of_matrix.shape, matrix.dtype)
+            packed[:, self.nodes.order] = matrix[:, : self.used]
+            of_matrix.assign(packed)
+            of_logits.assign(self.leaves.by_tree(logits).transpose(1, 2, 0))
+
+    def read_means(self, parts: Parts, statistics: CellStatistics) -> None:
+        """The constraint's means; see `fairness.forest_levels` and `fairness.output_level` for their shapes."""
+        values, kernel, bias, *by_leaf = (mean.numpy() for mean in statistics.means)
+        if self.level == NODE:
+            parts.values[:, : self.used] = self.nodes.by_level(values)
+            parts.gradients[:, :-1, 0, : self.used] = self.nodes.by_level(kernel.swapaxes(1, 2))
+            parts.gradients[:, -1, 0, : self.used] = self.nodes.by_level(bias)
+        elif self.level == LEAF:
+            parts.values[:] = self.leaves.by_level(values)
+            parts.gradients[:, :-1] = self.leaves.by_level(kernel.transpose(0, 2, 4, 1, 3))
+            parts.gradients[:, -1] = self.leaves.by_level(bias.transpose(0, 3, 1, 2))
+        else:
+            parts.values[:] = values
+            parts.gradients[:, :-1, :, : self.used] = self.nodes.by_level(kernel.transpose(0, 3, 1, 2, 4))
+            parts.gradients[:, -1, :, : self.used] = self.nodes.by_level(bias)
+            parts.leaf_gradients[:] = self.leaves.by_level(by_leaf[0].transpose(0, 1, 4, 2, 3))
+        if statistics.keep_squares:
+            order = self.square_order(parts)
+            parts.squares[:, : len(order)] = statistics.square_mean.numpy()[:, order]
+
+    def write_means(self, parts: Parts, statistics: CellStatistics) -> None:
+        values, kernel, bias, *by_leaf = statistics.means
+        if self.level == NODE:
+            values.assign(self.nodes.by_tree(parts.values))
+            gradients = self.nodes.by_tree(parts.gradients[:, :, 0])  # (cell, input, tree, node)
+            kernel.assign(gradients[:, :-1].swapaxes(1, 2))
+            bias.assign(gradients[:, -1])
+        elif self.level == LEAF:
+            values.assign(self.leaves.by_tree(parts.values))
+            gradients = self.leaves.by_tree(parts.gradients)  # (cell, input, depth, tree, leaf)
+            kernel.assign(gradients[:, :-1].transpose(0, 3, 1, 4, 2))
+            bias.assign(gradients[:, -1].transpose(0, 2, 3, 1))
+        else:
+            values.assign(parts.values)
+            gradients = self.nodes.by_tree(parts.gradients)  # (cell, input, quantity, tree, node)
+            kernel.assign(gradients[:, :-1].transpose(0, 2, 3, 1, 4))
+            bias.assign(gradients[:, -1])
+            by_leaf[0].assign(self.leaves.by_tree(parts.leaf_gradients).transpose(0, 1, 3, 4, 2))
+        if statistics.keep_squares:
+            order = self.square_order(parts)
+            packed = np.zeros(statistics.square_mean.shape, parts.squares.dtype)
+            packed[:, order] = parts.squares[:, : len(order)]
+            statistics.square_mean.assign(packed)
+
+    def square_order(self, parts: Parts) -> np.ndarray:
+        """Where the squares' values are in the training loop's packing."""
+        orders = (self.nodes.order, self.leaves.order, np.arange(parts.squares.shape[1]))
+        return orders[self.level]
+
+
+def moments(parts: Parts) -> list[tuple[np.ndarray, np.ndarray]]:
+    """First and second moments, each of the matrix and of the leaves."""
+    return [(parts.matrix_first, parts.logits_first), (parts.matrix_second, parts.logits_second)]
+
+
+def slots(optimizer: keras.Optimizer) -> list[Sequence[Any]]:
+    """An optimizer's variables in the same order: of Adam two moments, of SGD one or none."""
+    _, _, *rest = optimizer.variables  # iterations and learning rate
+    if isinstance(optimizer, keras.optimizers.Adam):  # momentum and velocity of each variable
+        return [rest[::2], rest[1::2]]
+    return [rest] if rest else []
+
+
+def settings_of(optimizer: keras.Optimizer) -> Optimizer:
+    """An optimizer as the engine knows it, with the learning rate of now."""
+    rate = float(optimizer.learning_rate)
+    if isinstance(optimizer, keras.optimizers.Adam):
+        return Optimizer(ADAM, rate, float(optimizer.beta_1), float(optimizer.beta_2), float(optimizer.epsilon), False)
+    return Optimizer(SGD, rate, float(optimizer.momentum), 0.0, 0.0, bool(optimizer.nesterov))

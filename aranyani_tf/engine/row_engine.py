@@ -1,0 +1,148 @@
+"""The compiled walk for one model's settings, and the state that it moves."""
+
+from dataclasses import dataclass
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from aranyani_tf.engine import layout
+from aranyani_tf.engine.coverage import LEVELS
+from aranyani_tf.engine.layout import OUTPUT, Parts, Shape
+from aranyani_tf.engine.optimizers import ADAM, Optimizer
+from aranyani_tf.engine.passes import SIGMOID, SMOOTHERSTEP
+from aranyani_tf.engine.step import work_sizes
+from aranyani_tf.engine.walk import Settings, walk
+from aranyani_tf.fairness.notions import NOTIONS
+from aranyani_tf.fairness.penalties import Huber
+from aranyani_tf.learning.step import Step
+
+LINE = 64  # bytes: arrays begin where the processor's cache lines do
+NO_KINDS, NO_LABELS, NO_GROUPS = np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int32)
+NO_OPTIMIZER = Optimizer(ADAM, 0.0)
+
+
+@dataclass
+class State:
+    """What learning moves: see `layout.Parts` and `walk`."""
+
+    numbers: np.ndarray
+    counts: np.ndarray  # of cells, of groups, and the largest entry that a mean gradient can have
+    iterations: np.ndarray  # (1,)
+
+    def copy(self) -> "State":
+        numbers = aligned(self.numbers.size, self.numbers.dtype)
+        numbers[:] = self.numbers
+        return State(numbers, self.counts.copy(), self.iterations.copy())
+
+    def take(self, other: "State") -> None:
+        """Becomes what the other is, in place."""
+        self.numbers[:], self.counts[:], self.iterations[:] = other.numbers, other.counts, other.iterations
+
+    @property
+    def is_finite(self) -> bool:
+        return bool(np.isfinite(self.numbers).all())
+
+
+class RowEngine:
+    """The compiled walk for one model's settings; what it learns is in a `State`, which others hold.
+
+    Args:
+        step: the model's, which it does once more.
+        samples_per_step: how many rows share an update.
+    """
+
+    def __init__(self, step: Step, samples_per_step: int) -> None:
+        forest, objective, constraint = step.learner.forest, step.objective, step.constraint
+        self.step, self.dtype = step, np.dtype(forest.compute_dtype)
+        self.level = LEVELS.index(type(constraint))
+        self.shape = Shape(
+            num_trees=forest.num_trees, height=forest.height, num_inputs=int(forest.node_kernel.shape[1]) + 1,
+            num_labels=objective.num_labels, num_cells=objective.num_cells, num_groups=objective.num_groups,
+            level=self.level, num_quantities=len(constraint.columns) if self.level == OUTPUT else 0,
+            keeps_squares=objective.chance > 0)
+        huber = isinstance(objective.penalty, Huber)
+        self.settings = Settings(
+            activation=SIGMOID if forest.activation is keras.activations.sigmoid else SMOOTHERSTEP,
+            samples_per_step=samples_per_step, fairness_weight=0.0,
+            knee=float(objective.penalty.delta) if huber else np.inf,
+            slope=float(objective.penalty.slope) if huber else 0.0,
+            chance=float(objective.chance), decay=float(objective.decay or 0.0), by_time=objective.forget == "time",
+            online=objective.online, compares_loss=objective.notion.compares_loss,
+            positives_only=step.update_when == "predicted_positive", waits=step.wait_for_all_groups,
+            records=step.record_gradients)
+        self.contrasts = np.ascontiguousarray(objective.contrasts, "float64")
+        # Of a regression a notion of one's own may look at the target itself: then it is asked about every row.
+        self.asks_notion = objective.num_labels == 1 and type(objective.notion) not in NOTIONS.values()
+        self.table = self.kinds_table()
+
+    def kinds_table(self) -> np.ndarray:
+        """What rows count for the cells, (kind, cell): for every label and group, −1 among them."""
+        groups = np.arange(-1, self.shape.num_groups)
+        if self.shape.num_labels == 1:
+            labels = np.array([np.nan, 0.0], self.dtype)
+        else:
+            labels = np.arange(-1, self.shape.num_labels)
+        every = [array.ravel() for array in np.meshgrid(labels, groups, indexing="ij")]
+        return self.members(*every)
+
+    def members(self, labels: np.ndarray, groups: np.ndarray) -> np.ndarray:
+        """(row, cell), as the notion has it."""
+        outputs = tf.zeros((len(labels), self.shape.num_labels), self.dtype)
+        labels = labels.astype(self.dtype if self.shape.num_labels == 1 else "int32")
+        found = self.step.objective.membership(tf.constant(labels), tf.constant(groups.astype("int32")), outputs)
+        return np.ascontiguousarray(found, "float64")
+
+    def blank(self) -> State:
+        """A state of zeros."""
+        return State(aligned(layout.num_numbers(self.shape), self.dtype),
+                     np.zeros(self.shape.num_cells + self.shape.num_groups + 1), np.zeros(1, np.int64))
+
+    def parts(self, state: State) -> Parts:
+        return layout.parts_of.py_func(self.shape, state.numbers)
+
+    def work(self) -> tuple[np.ndarray, np.ndarray]:
+        """Arrays for a walk's own work; whoever walks at the same time needs others."""
+        real, wide = work_sizes.py_func(self.shape, self.settings.samples_per_step)
+        return aligned(real, self.dtype), np.zeros(wide)
+
+    def learn(self, state: State, optimizer: Optimizer, fairness_weight: float, features: np.ndarray,
+              labels: np.ndarray, groups: np.ndarray, *, records: bool = False) -> tuple[np.ndarray, np.ndarray, float]:
+        """Walks rows that were checked, whatever becomes of the state.
+
+        Returns:
+            what was predicted for each row before (row, label), norms of the gradients (step, 9), the penalty.
+        """
+        num_rows = len(features)
+        outputs = np.empty((num_rows, self.shape.num_labels), self.dtype)
+        norms = np.empty((-(-num_rows // self.settings.samples_per_step) if records else 0, 9), self.dtype)
+        table, kinds = self.table, NO_KINDS
+        if self.asks_notion:  # behind the kind of rows of which nothing is known
+            table = np.concatenate([self.table[:1], self.members(labels, groups)])
+            kinds = np.arange(1, num_rows + 1)
+        settings = self.settings._replace(fairness_weight=float(fairness_weight), records=records)
+        _, penalty = walk(self.shape, settings, optimizer, state.numbers, state.counts, state.iterations, *self.work(),
+                          self.contrasts, table, plain(features, self.dtype), plain(labels, "float64"),
+                          plain(groups, "int32"), kinds, True, False, outputs, norms)
+        return outputs, norms, penalty
+
+    def predict(self, state: State, features: np.ndarray) -> np.ndarray:
+        """What the forest says about rows that were checked: (row, label)."""
+        outputs = np.empty((len(features), self.shape.num_labels), self.dtype)
+        walk(self.shape, self.settings._replace(samples_per_step=1), NO_OPTIMIZER, state.numbers, state.counts,
+             state.iterations, *self.work(), self.contrasts, self.table, plain(features, self.dtype), NO_LABELS,
+             NO_GROUPS, NO_KINDS, False, False, outputs, outputs[:0])
+        return outputs
+
+
+def plain(array: np.ndarray, dtype: str | np.dtype) -> np.ndarray:
+    """An array that the compiled walk knows: another type, order or flag would be compiled anew."""
+    return np.require(array, dtype, ["C", "A", "W"])
+
+
+def aligned(size: int, dtype: np.dtype) -> np.ndarray:
+    """Zeros that begin with a cache line."""
+    spare = LINE // dtype.itemsize
+    block = np.zeros(size + spare, dtype)
+    start = -(block.ctypes.data // dtype.itemsize) % spare
+    return block[start : start + size]

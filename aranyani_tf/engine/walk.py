@@ -1,0 +1,141 @@
+"""The walk over rows: predict, then learn, step by step (Algorithm 1), for one forest. `step` has the equations."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from aranyani_tf.engine import cells, moves, step
+from aranyani_tf.engine.compiler import compiled
+from aranyani_tf.engine.layout import Shape, parts_of
+from aranyani_tf.engine.optimizers import Optimizer, rate_at
+from aranyani_tf.engine.passes import read_leaves
+
+SAFE = 1e17  # gradients below it stay numbers on their way through an optimizer, which squares them
+
+
+class Settings(NamedTuple):
+    """What a step does, beside the numbers that it moves."""
+
+    activation: int
+    samples_per_step: int
+    fairness_weight: float
+    knee: float  # of the penalty; infinite for L2
+    slope: float
+    chance: float
+    decay: float  # 0 forgets nothing
+    by_time: bool
+    online: bool
+    compares_loss: bool
+    positives_only: bool  # labels and groups are revealed where label 1 was predicted
+    waits: bool  # until every group was seen
+    records: bool  # the norms of gradients
+
+
+@compiled(_nrt=False)
+def walk(shape: Shape, settings: Settings, optimizer: Optimizer, numbers: np.ndarray, counts: np.ndarray,
+         iterations: np.ndarray, real: np.ndarray, wide: np.ndarray, contrasts: np.ndarray, table: np.ndarray, rows: np.ndarray, labels: np.ndarray,
+         groups: np.ndarray, kinds: np.ndarray, learns: bool, guarded: bool, outputs: np.ndarray,
+         norms: np.ndarray) -> tuple[int, float]:
+    """Walks rows, (n, feature), in order; fills outputs (n, label) and norms (step, 9).
+
+    Args:
+        numbers, counts, iterations: what is learned. See `layout.Parts`; the counts of cells, of groups, and the
+            largest entry that a mean gradient can have had; how often the optimizer has moved.
+        real, wide: for the step's own work, of `step.work_sizes`.
+        contrasts: (constraint, cell).
+        labels: (n,) float64, class numbers or targets, −1 or NaN where missing; groups: (n,), −1 where missing.
+        table: (kind, cell), what rows count for the cells by their kind, which is label·(groups + 1) + group, both
+            counted from 1 and 0 where missing; of a regression's target all that counts is whether it is known.
+        kinds: (n,), the rows' kinds if they are others; empty if not.
+        learns: False only predicts.
+        guarded: stops before a step that might leave numbers behind that are none.
+
+    Returns:
+        how many rows were walked, and the penalty after them.
+    """
+    parts, num_cells, most = parts_of(shape, numbers), shape.num_cells, settings.samples_per_step
+    work = step.cut_work(shape, most, real, wide)
+    cell_count, group_count = counts[:num_cells], counts[num_cells : num_cells + shape.num_groups]
+    norm = work.norm
+    weight, done, steps = settings.fairness_weight, np.int64(0), 0  # a literal 0 would be a type of its own
+    while done < rows.shape[0]:
+        samples = min(most, rows.shape[0] - done)
+        if learns or done == 0:
+            read_leaves(parts.logits, work.powers, work.worth, work.leaf_shares)
+        largest = 1.0
+        for i in range(samples):
+            largest = max(largest, step.predict(shape, settings.activation, done + i, i, rows, parts.matrix, work,
+                                                outputs))
+        if not learns:
+            done += samples
+            continue
+
+        # What is known of the step's samples.
+        labelled, counted = 0, 0.0
+        for i in range(samples):
+            t = done + i
+            work.label[i], work.group[i] = labels[t], groups[t]
+            hidden = False
+            if settings.positives_only:  # unless label 1 is the first of the most probable
+                for c in range(shape.num_labels):
+                    hidden = hidden or outputs[t, c] > outputs[t, 1] or (c == 0 and outputs[t, 0] == outputs[t, 1])
+            if hidden:
+                work.group[i] = -1
+            if hidden or (shape.num_labels > 1 and work.label[i] < 0):
+                work.label[i] = np.nan
+            known = work.label[i] == work.label[i]
+            if kinds.size > 0:
+                kind = kinds[t]
+            else:
+                number = int(work.label[i]) + 1 if known and shape.num_labels > 1 else int(known)
+                kind = number * (shape.num_groups + 1) + int(work.group[i]) + 1
+            labelled += known
+            work.arrived[i] = known or work.group[i] >= 0
+            for cell in range(num_cells):
+                work.member[i, cell] = table[kind, cell]
+                counted += table[kind, cell]
+
+        # Their gradients.
+        work.by_leaves[:] = 0
+        steepest = 0.0
+        for i in range(samples):
+            slope = step.differentiate(shape, i, done + i, 1 / max(labelled, 1), outputs, work)
+            step.quantities(shape, settings.compares_loss, i, done + i, slope, outputs, work)
+            steepest = max(steepest, abs(slope))
+            if slope != slope or outputs[done + i, 0] != outputs[done + i, 0]:
+                steepest = np.inf
+        if guarded:
+            counts[-1] = max(counts[-1], 2 * largest * max(steepest if settings.compares_loss else 1.0, 1.0))
+            pull = weight * contrasts.shape[0] * max(settings.slope, 1.0)
+            if not steepest * 2 * largest + pull * num_cells * counts[-1] < SAFE:
+                break
+
+        # The memory, and what the gaps in it ask for.
+        cells.count(samples, work.member, work.arrived, settings.decay, settings.by_time, settings.online, cell_count,
+                    work.share, work.total)
+        step.remember(samples, settings.online, work, parts)
+        cells.coefficients(contrasts, weight, settings.knee, settings.slope, settings.chance, cell_count,
+                           parts.values, parts.squares, work.gap, work.coefficient)
+        update = labelled > 0 or (weight > 0 and counted > 0)
+        if settings.waits:
+            for i in range(samples):
+                if work.group[i] >= 0:
+                    group_count[int(work.group[i])] += 1
+            for g in range(group_count.size):
+                update = update and (group_count[g] > 0 or weight == 0)
+
+        # The weights.
+        rate = rate_at(optimizer, iterations[0] + 1)
+        norm[:] = 0
+        moves.move_matrix(shape, optimizer, rate, settings.online, update, settings.records, done, samples, rows, work,
+                          parts, norm)
+        moves.move_leaves(optimizer, rate, update, settings.records, work, parts, norm)
+        if update:
+            iterations[0] += 1
+        if settings.records:
+            for i in range(9):
+                norms[steps, i] = np.sqrt(norm[i // 3, i % 3])
+        steps += 1
+        done += samples
+    return done, cells.penalty(contrasts, weight, settings.knee, settings.slope, settings.chance, cell_count,
+                               parts.values, parts.squares, work.gap)
