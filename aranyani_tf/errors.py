@@ -28,3 +28,7 @@ class DamagedFileError(AranyaniError):
 
 class DivergedError(AranyaniError):
     """A model whose answers are no longer numbers; it was left as it was before the rows at hand."""
+
+
+class InUseError(AranyaniError):
+    """A model whose state is owned by a live session, or a session that is over."""

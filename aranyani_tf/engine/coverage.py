@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from aranyani_tf.fairness.forest_levels import LeafConstraint, NodeConstraint
 from aranyani_tf.fairness.notions import NOTIONS, Notion
+from aranyani_tf.fairness.objective import Objective
 from aranyani_tf.fairness.output_level import OutputConstraint
 from aranyani_tf.fairness.penalties import L2, Huber
 from aranyani_tf.forest.oblique_forest import ObliqueForest, smootherstep
@@ -18,20 +19,21 @@ UNKNOWN_TO_IT = ("weight_decay", "clipnorm", "global_clipnorm", "clipvalue", "us
                  "gradient_accumulation_steps", "amsgrad")
 
 
-def reason_against(forest: Any, encoder: Any, constraint: Any, notion: Notion, penalty: Any, num_labels: int,
-                   num_groups: int) -> str | None:
+def reason_against(forest: Any, encoder: Any, constraint: Any, objective: Objective) -> str | None:
     """Why the engine cannot learn this model; None if it can.
 
     Args:
         constraint: its class.
     """
+    notion, penalty = objective.notion, objective.penalty
     if (reason := reason_against_forest(forest, encoder)) is not None:
         return reason
     if constraint not in LEVELS:
         return f"it knows nothing of the constraint {getattr(constraint, '__name__', constraint)}"
     if type(penalty) not in (Huber, L2):
         return f"it knows nothing of the penalty {type(penalty).__name__}"
-    if type(notion) not in NOTIONS.values() and sees_outputs(notion, num_labels, num_groups):
+    if type(notion) not in NOTIONS.values() and sees_outputs(notion, objective.num_labels,
+                                                                     objective.num_groups):
         return f"{type(notion).__name__} looks at what the model said"
     return None
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from aranyani_tf.engine.layout import LEAF, NODE, Parts, by_levels, leaf_order
 from aranyani_tf.engine.optimizers import ADAM, SGD, Optimizer
-from aranyani_tf.engine.row_engine import RowEngine, State
+from aranyani_tf.engine.row_engine import ForestEngine, State
 from aranyani_tf.fairness.statistics import CellStatistics
 
 
@@ -35,10 +35,10 @@ class Order:
 class Exchange:
     """Between a forest's variables, statistics and optimizer, and an engine's states."""
 
-    def __init__(self, engine: RowEngine) -> None:
+    def __init__(self, engine: ForestEngine) -> None:
         shape = engine.shape
         self.engine, self.level, self.num_labels = engine, shape.level, shape.num_labels
-        self.forest = engine.step.learner.forest
+        self.forest = engine.forest
         self.nodes = Order(by_levels(shape.num_trees, shape.height), shape.num_trees)
         self.leaves = Order(leaf_order(shape.num_trees, shape.height), shape.num_trees)
         self.used = len(self.nodes.order)

@@ -1,6 +1,7 @@
 """The compiled walk for one model's settings, and the state that it moves."""
 
 from dataclasses import dataclass
+from typing import cast
 
 import keras
 import numpy as np
@@ -8,13 +9,16 @@ import tensorflow as tf
 
 from aranyani_tf.engine import layout
 from aranyani_tf.engine.coverage import LEVELS
-from aranyani_tf.engine.layout import OUTPUT, Parts, Shape
+from aranyani_tf.engine.layout import NODE, OUTPUT, Parts, Shape
 from aranyani_tf.engine.optimizers import ADAM, Optimizer
 from aranyani_tf.engine.passes import SIGMOID, SMOOTHERSTEP
 from aranyani_tf.engine.step import work_sizes
-from aranyani_tf.engine.walk import Settings, walk
+from aranyani_tf.engine.walk import Settings, plan_of, walk
 from aranyani_tf.fairness.notions import NOTIONS
+from aranyani_tf.fairness.output_level import OutputConstraint
 from aranyani_tf.fairness.penalties import Huber
+from aranyani_tf.forest.oblique_forest import ObliqueForest
+from aranyani_tf.learning.forest_learner import ForestLearner
 from aranyani_tf.learning.step import Step
 
 LINE = 64  # bytes: arrays begin where the processor's cache lines do
@@ -44,7 +48,43 @@ class State:
         return bool(np.isfinite(self.numbers).all())
 
 
-class RowEngine:
+class ForestEngine:
+    """What a forest says, whatever it learns by."""
+
+    def __init__(self, forest: ObliqueForest) -> None:
+        self.forest, self.dtype = forest, np.dtype(forest.compute_dtype)
+        self.shape = Shape(
+            num_trees=forest.num_trees, height=forest.height, num_inputs=int(forest.node_kernel.shape[1]) + 1,
+            num_labels=forest.num_labels, num_cells=0, num_groups=0, level=NODE, num_quantities=0, keeps_squares=False)
+        self.settings = Settings(
+            activation=SIGMOID if forest.activation is keras.activations.sigmoid else SMOOTHERSTEP, samples_per_step=1,
+            fairness_weight=0.0, knee=np.inf, slope=0.0, chance=0.0, decay=0.0, by_time=False, online=True,
+            compares_loss=False, positives_only=False, waits=False, records=False)
+        self.contrasts, self.table = np.zeros((0, 0)), np.zeros((0, 0))
+
+    def blank(self) -> State:
+        """A state of zeros."""
+        return State(aligned(layout.num_numbers(self.shape), self.dtype),
+                     np.zeros(self.shape.num_cells + self.shape.num_groups + 1), np.zeros(1, np.int64))
+
+    def parts(self, state: State) -> Parts:
+        return layout.parts_of.py_func(self.shape, state.numbers)
+
+    def work(self, samples_per_step: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """Arrays for a walk's own work; whoever walks at the same time needs others."""
+        real, wide = work_sizes.py_func(self.shape, samples_per_step)
+        return aligned(real, self.dtype), np.zeros(wide)
+
+    def predict(self, state: State, features: np.ndarray) -> np.ndarray:
+        """What the forest says about rows that were checked: (row, label)."""
+        plan = plan_of(self.shape, self.settings._replace(samples_per_step=1), NO_OPTIMIZER)
+        outputs = np.empty((len(features), self.shape.num_labels), self.dtype)
+        walk(*plan, state.numbers, state.counts, state.iterations, *self.work(), self.contrasts, self.table,
+             plain(features, self.dtype), NO_LABELS, NO_GROUPS, NO_KINDS, False, False, outputs, outputs[:0])
+        return outputs
+
+
+class RowEngine(ForestEngine):
     """The compiled walk for one model's settings; what it learns is in a `State`, which others hold.
 
     Args:
@@ -53,24 +93,20 @@ class RowEngine:
     """
 
     def __init__(self, step: Step, samples_per_step: int) -> None:
-        forest, objective, constraint = step.learner.forest, step.objective, step.constraint
-        self.step, self.dtype = step, np.dtype(forest.compute_dtype)
-        self.level = LEVELS.index(type(constraint))
-        self.shape = Shape(
-            num_trees=forest.num_trees, height=forest.height, num_inputs=int(forest.node_kernel.shape[1]) + 1,
-            num_labels=objective.num_labels, num_cells=objective.num_cells, num_groups=objective.num_groups,
-            level=self.level, num_quantities=len(constraint.columns) if self.level == OUTPUT else 0,
+        learner, constraint, objective = cast(ForestLearner, step.learner), step.constraint, step.objective
+        super().__init__(learner.forest)
+        self.objective, level = objective, LEVELS.index(type(constraint))
+        self.shape = self.shape._replace(
+            num_cells=objective.num_cells, num_groups=objective.num_groups, level=level,
+            num_quantities=len(cast(OutputConstraint, constraint).columns) if level == OUTPUT else 0,
             keeps_squares=objective.chance > 0)
-        huber = isinstance(objective.penalty, Huber)
-        self.settings = Settings(
-            activation=SIGMOID if forest.activation is keras.activations.sigmoid else SMOOTHERSTEP,
-            samples_per_step=samples_per_step, fairness_weight=0.0,
-            knee=float(objective.penalty.delta) if huber else np.inf,
-            slope=float(objective.penalty.slope) if huber else 0.0,
-            chance=float(objective.chance), decay=float(objective.decay or 0.0), by_time=objective.forget == "time",
-            online=objective.online, compares_loss=objective.notion.compares_loss,
-            positives_only=step.update_when == "predicted_positive", waits=step.wait_for_all_groups,
-            records=step.record_gradients)
+        penalty = objective.penalty
+        if isinstance(penalty, Huber):  # L2 has no knee
+            self.settings = self.settings._replace(knee=float(penalty.delta), slope=float(penalty.slope))
+        self.settings = self.settings._replace(
+            samples_per_step=samples_per_step, chance=float(objective.chance), decay=float(objective.decay or 0.0),
+            by_time=objective.forget == "time", online=objective.online, compares_loss=objective.notion.compares_loss,
+            positives_only=step.update_when == "predicted_positive", waits=step.wait_for_all_groups)
         self.contrasts = np.ascontiguousarray(objective.contrasts, "float64")
         # Of a regression a notion of one's own may look at the target itself: then it is asked about every row.
         self.asks_notion = objective.num_labels == 1 and type(objective.notion) not in NOTIONS.values()
@@ -90,21 +126,8 @@ class RowEngine:
         """(row, cell), as the notion has it."""
         outputs = tf.zeros((len(labels), self.shape.num_labels), self.dtype)
         labels = labels.astype(self.dtype if self.shape.num_labels == 1 else "int32")
-        found = self.step.objective.membership(tf.constant(labels), tf.constant(groups.astype("int32")), outputs)
+        found = self.objective.membership(tf.constant(labels), tf.constant(groups.astype("int32")), outputs)
         return np.ascontiguousarray(found, "float64")
-
-    def blank(self) -> State:
-        """A state of zeros."""
-        return State(aligned(layout.num_numbers(self.shape), self.dtype),
-                     np.zeros(self.shape.num_cells + self.shape.num_groups + 1), np.zeros(1, np.int64))
-
-    def parts(self, state: State) -> Parts:
-        return layout.parts_of.py_func(self.shape, state.numbers)
-
-    def work(self) -> tuple[np.ndarray, np.ndarray]:
-        """Arrays for a walk's own work; whoever walks at the same time needs others."""
-        real, wide = work_sizes.py_func(self.shape, self.settings.samples_per_step)
-        return aligned(real, self.dtype), np.zeros(wide)
 
     def learn(self, state: State, optimizer: Optimizer, fairness_weight: float, features: np.ndarray,
               labels: np.ndarray, groups: np.ndarray, *, records: bool = False) -> tuple[np.ndarray, np.ndarray, float]:
@@ -116,23 +139,19 @@ class RowEngine:
         num_rows = len(features)
         outputs = np.empty((num_rows, self.shape.num_labels), self.dtype)
         norms = np.empty((-(-num_rows // self.settings.samples_per_step) if records else 0, 9), self.dtype)
-        table, kinds = self.table, NO_KINDS
-        if self.asks_notion:  # behind the kind of rows of which nothing is known
-            table = np.concatenate([self.table[:1], self.members(labels, groups)])
-            kinds = np.arange(1, num_rows + 1)
         settings = self.settings._replace(fairness_weight=float(fairness_weight), records=records)
-        _, penalty = walk(self.shape, settings, optimizer, state.numbers, state.counts, state.iterations, *self.work(),
-                          self.contrasts, table, plain(features, self.dtype), plain(labels, "float64"),
-                          plain(groups, "int32"), kinds, True, False, outputs, norms)
+        table, kinds = self.kinds_of(labels, groups)
+        _, penalty = walk(*plan_of(self.shape, settings, optimizer), state.numbers, state.counts, state.iterations,
+                          *self.work(settings.samples_per_step), self.contrasts, table, plain(features, self.dtype),
+                          plain(labels, "float64"), plain(groups, "int32"), kinds, True, False, outputs, norms)
         return outputs, norms, penalty
 
-    def predict(self, state: State, features: np.ndarray) -> np.ndarray:
-        """What the forest says about rows that were checked: (row, label)."""
-        outputs = np.empty((len(features), self.shape.num_labels), self.dtype)
-        walk(self.shape, self.settings._replace(samples_per_step=1), NO_OPTIMIZER, state.numbers, state.counts,
-             state.iterations, *self.work(), self.contrasts, self.table, plain(features, self.dtype), NO_LABELS,
-             NO_GROUPS, NO_KINDS, False, False, outputs, outputs[:0])
-        return outputs
+    def kinds_of(self, labels: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The table of kinds and these rows' kinds in it; none if they follow from label and group."""
+        if not self.asks_notion:
+            return self.table, NO_KINDS
+        table = np.concatenate([self.table[:1], self.members(labels, groups)])  # kind 0: nothing is known
+        return table, np.arange(1, len(labels) + 1)
 
 
 def plain(array: np.ndarray, dtype: str | np.dtype) -> np.ndarray:

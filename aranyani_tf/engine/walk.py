@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aranyani_tf.engine import cells, moves, step
-from aranyani_tf.engine.compiler import compiled
+from aranyani_tf.engine.compiler import compiled, inner
 from aranyani_tf.engine.layout import Shape, parts_of
 from aranyani_tf.engine.optimizers import Optimizer, rate_at
 from aranyani_tf.engine.passes import read_leaves
@@ -31,14 +31,35 @@ class Settings(NamedTuple):
     records: bool  # the norms of gradients
 
 
+def plan_of(shape: Shape, settings: Settings, optimizer: Optimizer) -> tuple[np.ndarray, np.ndarray]:
+    """All of it in two arrays, which a compiled function takes sooner than tuples: whole numbers, and others."""
+    one, other = settings, optimizer
+    whole = [*shape, one.activation, one.samples_per_step, one.by_time, one.online, one.compares_loss,
+             one.positives_only, one.waits, one.records, other.kind, other.nesterov]
+    rest = [one.fairness_weight, one.knee, one.slope, one.chance, one.decay, other.learning_rate, other.beta_1,
+            other.beta_2, other.epsilon]
+    return np.array(whole, np.int64), np.array(rest, np.float64)
+
+
+@inner
+def parts_of_plan(whole: np.ndarray, rest: np.ndarray) -> tuple[Shape, Settings, Optimizer]:
+    """What `plan_of` was given."""
+    return (
+        Shape(whole[0], whole[1], whole[2], whole[3], whole[4], whole[5], whole[6], whole[7], whole[8] != 0),
+        Settings(whole[9], whole[10], rest[0], rest[1], rest[2], rest[3], rest[4], whole[11] != 0, whole[12] != 0,
+                 whole[13] != 0, whole[14] != 0, whole[15] != 0, whole[16] != 0),
+        Optimizer(whole[17], rest[5], rest[6], rest[7], rest[8], whole[18] != 0))
+
+
 @compiled(_nrt=False)
-def walk(shape: Shape, settings: Settings, optimizer: Optimizer, numbers: np.ndarray, counts: np.ndarray,
-         iterations: np.ndarray, real: np.ndarray, wide: np.ndarray, contrasts: np.ndarray, table: np.ndarray, rows: np.ndarray, labels: np.ndarray,
-         groups: np.ndarray, kinds: np.ndarray, learns: bool, guarded: bool, outputs: np.ndarray,
+def walk(whole: np.ndarray, rest: np.ndarray, numbers: np.ndarray, counts: np.ndarray, iterations: np.ndarray,
+         real: np.ndarray, wide: np.ndarray, contrasts: np.ndarray, table: np.ndarray, rows: np.ndarray,
+         labels: np.ndarray, groups: np.ndarray, kinds: np.ndarray, learns: bool, guarded: bool, outputs: np.ndarray,
          norms: np.ndarray) -> tuple[int, float]:
     """Walks rows, (n, feature), in order; fills outputs (n, label) and norms (step, 9).
 
     Args:
+        whole, rest: of `plan_of`.
         numbers, counts, iterations: what is learned. See `layout.Parts`; the counts of cells, of groups, and the
             largest entry that a mean gradient can have had; how often the optimizer has moved.
         real, wide: for the step's own work, of `step.work_sizes`.
@@ -53,6 +74,7 @@ def walk(shape: Shape, settings: Settings, optimizer: Optimizer, numbers: np.nda
     Returns:
         how many rows were walked, and the penalty after them.
     """
+    shape, settings, optimizer = parts_of_plan(whole, rest)
     parts, num_cells, most = parts_of(shape, numbers), shape.num_cells, settings.samples_per_step
     work = step.cut_work(shape, most, real, wide)
     cell_count, group_count = counts[:num_cells], counts[num_cells : num_cells + shape.num_groups]

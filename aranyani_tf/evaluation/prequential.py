@@ -1,18 +1,27 @@
 """The metrics of a stream as Keras metrics: of all rows so far, and of the recent past."""
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from aranyani_tf.evaluation.metrics import Tables, class_metrics, ratio
-from aranyani_tf.evaluation.tallies import regression_metrics, tally
+from aranyani_tf.evaluation.metrics import Metric, Tables, class_metrics, ratio
+from aranyani_tf.evaluation.tallies import ClassTally, regression_metrics, tally
 from aranyani_tf.labels import is_informative, is_labelled
 
 # What is shown of the recent past, too: metrics of the counts alone.
 RECENT_METRICS = ("accuracy", "demographic_parity")
 RECENT = 2000  # rows after which one counts e⁻¹ of what it did in the recent past
+
+
+def fading_rows(labels: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, float]:
+    """`fading`, of arrays."""
+    ranks = np.cumsum(is_informative(labels, groups))
+    last = ranks[-1] if len(ranks) else 0
+    return (1 - 1 / RECENT) ** (last - ranks), (1 - 1 / RECENT) ** float(last)
 
 
 def fading(labels: tf.Tensor, groups: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -43,7 +52,7 @@ class Prequential(keras.metrics.Metric):
                  name: str = "prequential", **kwargs: Any) -> None:
         super().__init__(name=name, **kwargs)
         self.num_labels, self.num_groups, self.positive_label = num_labels, num_groups, positive_label
-        self.metrics = class_metrics()
+        self.metrics, self.tally = class_metrics(), ClassTally(num_labels, num_groups, positive_label)
         table = (num_labels + 1, num_groups + 1, num_labels)
         self.counts = self.add_variable(table, "zeros", dtype="float64", name="counts")
         self.sums = self.add_variable((num_groups, num_labels), "zeros", dtype="float64", name="sums")
@@ -67,18 +76,34 @@ class Prequential(keras.metrics.Metric):
         return (tf.cast(tables[..., 0], tf.float64), tf.cast(sums, tf.float64), tf.cast(tables[..., 1], tf.float64),
                 kept)
 
-    def absorb(self, increments: tuple[tf.Tensor, ...]) -> None:
+    def row_increments(self, labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray) -> tuple[Any, ...]:
+        """`increments` of arrays, which NumPy adds up sooner than TensorFlow does outside of a program."""
+        weights, kept = fading_rows(labels, groups)
+        one = labels[:, None], groups[:, None], outputs[:, None]  # (row, model, …)
+        tables = self.tally.tables(*one)
+        return tables["counts"][0], tables["sums"][0], self.tally.tables(*one, weights=weights)["counts"][0], kept
+
+    def absorb(self, increments: tuple[Any, ...]) -> None:
         counts, sums, recent, kept = increments
         self.counts.assign_add(counts)
         self.sums.assign_add(sums)
         self.recent.assign(kept * self.recent.value + recent)
 
     def result(self) -> dict[str, tf.Tensor]:
-        everything, recent = (Tables(counts.value, self.sums.value, self.positive_label)
-                              for counts in (self.counts, self.recent))
-        results = {name: metric(everything) for name, metric in self.metrics.items()}
-        results |= {f"recent_{name}": self.metrics[name](recent) for name in RECENT_METRICS}
+        return measured(tuple(self.metrics.items()), self.positive_label)(
+            self.counts.value, self.sums.value, self.recent.value)
+
+
+@functools.cache
+def measured(metrics: tuple[tuple[str, Metric], ...], positive_label: int) -> Callable:
+    """From tables to every metric, of all rows and of the recent past: one graph for all models of a kind."""
+    def measure(counts: tf.Tensor, sums: tf.Tensor, recent: tf.Tensor) -> dict[str, tf.Tensor]:
+        everything, late = (Tables(each, sums, positive_label) for each in (counts, recent))
+        results = {name: metric(everything) for name, metric in metrics}
+        results |= {f"recent_{name}": dict(metrics)[name](late) for name in RECENT_METRICS}
         return {name: tf.cast(value, tf.float32) for name, value in results.items()}
+
+    return tf.function(measure, autograph=False)
 
 
 class RegressionPrequential(keras.metrics.Metric):
@@ -106,6 +131,10 @@ class RegressionPrequential(keras.metrics.Metric):
         in_group = tf.one_hot(groups, self.num_groups, dtype=tf.float64)  # (n, group)
         in_group = tf.stack([tf.where(in_group > 0, values[:, None], 0.0), in_group], axis=-1)
         return errors, tf.einsum("wn,ngs->wgs", weights, in_group), kept
+
+    def row_increments(self, labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray) -> tuple[Any, ...]:
+        """`increments` of arrays; there are too few operations for another way."""
+        return self.increments(labels, groups, outputs)
 
     def absorb(self, increments: tuple[tf.Tensor, ...]) -> None:
         errors, sums, kept = increments

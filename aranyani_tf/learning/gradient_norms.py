@@ -37,9 +37,12 @@ class GradientRecord:
     def keep(self, chunk_size: int) -> None:
         buffer, used = self.buffers[chunk_size]
         num_samples = int(used.numpy())
-        ends = step_ends(num_samples, self.samples_per_step)
-        self.rows.append(buffer.numpy()[: len(ends)])
-        self.steps.append(self.num_samples + ends)
+        self.add(buffer.numpy()[: len(step_ends(num_samples, self.samples_per_step))], num_samples)
+
+    def add(self, norms: np.ndarray, num_samples: int) -> None:
+        """Norms that come as an array, (step, norm)."""
+        self.rows.append(norms)
+        self.steps.append(self.num_samples + step_ends(num_samples, self.samples_per_step))
         self.num_samples += num_samples
 
     def frame(self) -> pd.DataFrame:

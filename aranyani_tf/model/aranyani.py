@@ -9,6 +9,7 @@ from typing import Any, Self
 import keras
 import tensorflow as tf
 
+from aranyani_tf.arguments import require_choice
 from aranyani_tf.errors import ArgumentError
 from aranyani_tf.fairness import notions, penalties
 from aranyani_tf.fairness.constraints import MAKERS
@@ -19,7 +20,7 @@ from aranyani_tf.interfaces import Constraint, Learner, Penalty
 from aranyani_tf.learning.forest_learner import ForestLearner
 from aranyani_tf.learning.keras_learner import KerasLearner, output_width
 from aranyani_tf.model.chunk_model import Programs
-from aranyani_tf.model.fair_model import FairModel
+from aranyani_tf.model.engine_model import ENGINES, EngineModel
 from aranyani_tf.model.settings import FOREST, require_optimizer, require_settings, with_training
 from aranyani_tf.streams.row_rules import require_width
 
@@ -30,7 +31,7 @@ OBJECTS = ("notion", "penalty", "predictor", "encoder")  # and those that Keras 
 
 
 @keras.saving.register_keras_serializable("aranyani_tf")
-class Aranyani(FairModel):
+class Aranyani(EngineModel):
     """A fair oblique forest that learns from a stream.
 
     Args:
@@ -135,9 +136,20 @@ class Aranyani(FairModel):
         """By its name; a subclass may keep something else."""
         return MAKERS[self.level](self.learner, objective, num_features)
 
-    def compile(self, optimizer: Any = None, *, jit_compile: bool = True, loss: None = None,
+    def constraint_class(self) -> Any:
+        return MAKERS[self.level]
+
+    def compile(self, optimizer: Any = None, *, engine: str = "auto", jit_compile: bool = True, loss: None = None,
                 metrics: list | None = None, weighted_metrics: list | None = None, **kwargs: Any) -> None:
-        """As Keras's; the default is Adam(2e-3), compiled by XLA. The loss is the model's own."""
+        """As Keras's; the default is Adam(2e-3). The loss is the model's own.
+
+        Args:
+            engine: who learns: "numba" is a function over rows for forests; "xla" TensorFlow's step in a loop,
+                which takes every model; "auto" is the first where that is possible. `model.engine` tells.
+            jit_compile: whether XLA compiles TensorFlow's step.
+        """
+        self.require_own_state()
+        require_choice("engine", engine, ENGINES)
         optimizer = require_optimizer(optimizer, loss=loss, **kwargs)
         # Rows without a label have weight 0, so that every metric must be a weighted one.
         further = self.fitting_metrics([*(metrics or []), *(weighted_metrics or [])])
@@ -145,10 +157,14 @@ class Aranyani(FairModel):
         super().compile(optimizer=optimizer, jit_compile=jit_compile and not kwargs.get("run_eagerly"),
                         weighted_metrics=further or None, **kwargs)
         self.programs = Programs()
+        self.choose_engine(engine)
         self.seal = None  # another optimizer than that of a loaded file
         if self.built:
             self.learner.gather()
             self.optimizer.build(self.learner.variables)
+
+    def get_compile_config(self) -> dict:
+        return super().get_compile_config() | ({} if self.wanted_engine == "auto" else {"engine": self.wanted_engine})
 
     def compile_from_config(self, config: dict) -> None:
         self.compile(**keras.saving.deserialize_keras_object(config))

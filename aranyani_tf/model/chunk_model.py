@@ -82,6 +82,11 @@ class ChunkModel(SharedModel):
 
         self.train_function = take_then_move
 
+    def make_test_function(self, force: bool = False) -> None:
+        """As Keras's, by the same programs."""
+        if self.test_function is None or force:
+            self.test_function = lambda iterator: self.program(self.test_step)(next(iterator))
+
     def program(self, method: Callable) -> Callable:
         """A method compiled for rows that are complete or not, unless the user wants it eager."""
         if self.run_eagerly:
@@ -183,6 +188,7 @@ class ChunkModel(SharedModel):
         >>> model.so_far()["rows"]
         100
         """
+        self.settle()
         with self.state:
             return self.progress.results()
 

@@ -120,7 +120,11 @@ class FairModel(OnlineModel):
     def after_chunk(self, told: str = "this chunk") -> None:
         super().after_chunk(told)
         if self.record_gradients:
-            self.gradient_record.keep(self.chunk_size)
+            self.keep_norms()
+
+    def keep_norms(self) -> None:
+        """Takes the norms of a chunk out of the program's buffer."""
+        self.gradient_record.keep(self.chunk_size)
 
     def other_remedies(self) -> str:
         return f"fairness_weight (now {self.fairness_weight:g})"
@@ -128,6 +132,7 @@ class FairModel(OnlineModel):
     @property
     def gradient_norms(self) -> pd.DataFrame:
         """Norms of the gradients, one row a step (`record_gradients=True`), as a DataFrame."""
+        self.settle()
         return (self.gradient_record if self.built else GradientRecord()).frame()
 
     def sealed(self, as_loaded: bool = False) -> dict[str, Any]:

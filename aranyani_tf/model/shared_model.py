@@ -61,10 +61,21 @@ class SharedModel(keras.Model):
         raise NotImplementedError
 
     def __call__(self, *arguments: Any, **kwargs: Any) -> Any:
+        self.settle()
         if self.built:
             return super().__call__(*arguments, **kwargs)
         with self.state:  # threads whose first calls come together must not all build
             return super().__call__(*arguments, **kwargs)
+
+    def settle(self) -> None:
+        """Called before anything is read; a subclass may have state elsewhere that is to be written first."""
+
+    def require_own_state(self) -> None:
+        """Called before anything is changed; a subclass may raise if its state is in somebody's hands."""
+
+    def get_weights(self) -> list:
+        self.settle()
+        return super().get_weights()
 
     def build_for(self, num_features: int) -> None:
         if not self.built:  # by a call, since Keras exports only what was called
@@ -82,6 +93,7 @@ class SharedModel(keras.Model):
              **kwargs: Any) -> None:
         """As Keras's, between two chunks of whoever learns, and whole: a kill leaves the file that was there."""
         self.require_one_moment()
+        self.settle()
         save = super().save
         with self.state:
             plain = is_local(filepath) and zipped is not False
@@ -93,6 +105,7 @@ class SharedModel(keras.Model):
     def save_weights(self, filepath: str | Path, overwrite: bool = True, **kwargs: Any) -> None:
         """As Keras's, in the same way as `save`."""
         self.require_one_moment()
+        self.settle()
         save = super().save_weights
         with self.state:
             if kwargs or not is_local(filepath) or (not overwrite and Path(filepath).exists()):
@@ -101,16 +114,19 @@ class SharedModel(keras.Model):
                 save(part)
 
     def load_weights(self, filepath: str | Path, **kwargs: Any) -> None:
+        self.require_own_state()
         with self.state:
             super().load_weights(filepath, **kwargs)
             self.require_one_moment()
 
     def set_weights(self, weights: list) -> None:
+        self.require_own_state()
         with self.state:
             self.seal = None
             super().set_weights(weights)
 
     def export(self, *arguments: Any, **kwargs: Any) -> Any:
+        self.settle()
         with self.state:
             self.require_one_moment()
             return super().export(*arguments, **kwargs)

@@ -1,0 +1,226 @@
+"""A fair model whose forest learns and predicts by the engine of `engine/`, where that can take it.
+
+The state stays in Keras's variables: they are read before a chunk and written after it, so that callbacks, files and
+whoever looks at the weights see no difference. What the engine cannot take is learned by TensorFlow's step.
+"""
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from aranyani_tf.engine.coverage import reason_against, reason_against_forest, reason_against_optimizer
+from aranyani_tf.engine.exchange import Exchange, settings_of
+from aranyani_tf.engine.row_engine import ForestEngine, RowEngine
+from aranyani_tf.engine.targets import scale_along, unit_of_moments
+from aranyani_tf.errors import ArgumentError, InUseError
+from aranyani_tf.labels import is_informative, is_labelled, missing_label
+from aranyani_tf.learning.losses import losses_of_rows
+from aranyani_tf.model.fair_model import FairModel
+from aranyani_tf.model.live import Live
+
+ENGINES = ("auto", "numba", "xla")
+CHUNK = 16_384  # rows of one walk in `predict_then_learn`
+# Who defines one of these anew learns in another way, which the engine knows nothing of.
+HOOKS = ("make_learner", "make_objective", "make_constraint", "learn_rows", "learn_and_score", "train_step")
+
+
+class EngineModel(FairModel):
+    """Base class of `Aranyani`: a `FairModel` with a choice of engines."""
+
+    forest: Any
+    encoder: Any
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.wanted_engine = "auto"
+        self.reason: str | None = "not asked"  # why the engine does not learn, once it is known
+        self.exchange: Exchange | None = None
+        self.reader: Exchange | None = None
+        self.session: Live | None = None
+        self.handover = threading.Lock()  # while variables that belong together are read or written
+
+    def constraint_class(self) -> Any:
+        """The class of the constraint, also before there is one."""
+        raise NotImplementedError
+
+    @property
+    def engine(self) -> str:
+        """Which engine learns: "numba", or "xla" for TensorFlow's step."""
+        return "numba" if self.reason_for_xla() is None else "xla"
+
+    def reason_for_xla(self) -> str | None:
+        """Why TensorFlow's step learns this model, and not the engine; None if the engine does."""
+        if self.reason == "not asked":
+            self.reason = self.looked_for_reason()
+        return self.reason
+
+    def looked_for_reason(self) -> str | None:
+        if self.wanted_engine == "xla":
+            return "engine='xla' was asked for"
+        if self.compiled and self.run_eagerly:
+            return "run_eagerly=True is TensorFlow's"
+        for name in HOOKS:
+            if not getattr(type(self), name).__module__.startswith("aranyani_tf.model."):
+                return f"{type(self).__name__} has a {name} of its own"
+        return (reason_against(self.forest, self.encoder, self.constraint_class(), self.make_objective())
+                or (reason_against_optimizer(self.optimizer) if self.compiled else None))
+
+    def choose_engine(self, engine: str) -> None:
+        """Called by `compile`, once there is an optimizer."""
+        self.wanted_engine, self.reason = engine, "not asked"
+        if engine == "numba" and self.reason_for_xla() is not None:
+            raise ArgumentError(f"engine='numba' cannot learn this model: {self.reason}. Leave it out, or pass 'xla'")
+
+    @property
+    def by_engine(self) -> Exchange | None:
+        """The built model's engine; None if TensorFlow's step learns."""
+        if self.reason_for_xla() is not None:
+            return None
+        if self.exchange is None:
+            self.exchange = Exchange(RowEngine(self.step, self.samples_per_step))
+        return self.exchange
+
+    def program(self, method: Any) -> Any:
+        if self.by_engine is not None and method.__name__ in ("train_step", "learn_and_score", "test_step"):
+            return method  # which calls what is compiled
+        return super().program(method)
+
+    def train_step(self, data: tuple) -> dict:
+        if self.by_engine is None:
+            return super().train_step(data)
+        inputs, labels = data
+        features, groups, labels = (np.asarray(array) for array in (inputs["features"], inputs["group"], labels))
+        skipped = min(int(self.progress.to_skip.numpy()), len(labels))
+        if skipped:  # by a restored model, which knows these rows
+            labels, groups = np.array(labels), np.array(groups)
+            labels[:skipped], groups[:skipped] = missing_label(labels), -1
+            self.progress.to_skip.assign_sub(skipped)
+        self.progress.epoch_rows.assign_add(len(labels) - skipped)
+        informative = np.flatnonzero(is_informative(labels, groups))
+        self.learn_and_score(features, labels, groups, informative[-1] + 1 if len(informative) else 0)
+        return self.get_metrics_result()
+
+    def test_step(self, data: tuple) -> dict:
+        if self.by_engine is None:
+            return super().test_step(data)
+        inputs, labels = data
+        features, groups, labels = (np.asarray(array) for array in (inputs["features"], inputs["group"], labels))
+        self.score_rows(labels, groups, self.say(features))
+        self.fairness_penalty.update_state(self.penalty_now())
+        return self.get_metrics_result()
+
+    def learn_and_score(self, features: Any, labels: Any, groups: Any, num_rows: Any) -> Any:
+        """As `ChunkModel` has it; here the variables are not touched at all where the model diverges."""
+        exchange = self.by_engine
+        if exchange is None:
+            return super().learn_and_score(features, labels, groups, num_rows)
+        features, labels, groups = features[:num_rows], labels[:num_rows], groups[:num_rows]
+        engine, moments = exchange.engine, None
+        assert isinstance(engine, RowEngine)
+        state, learned = exchange.read(self.statistics, self.optimizer), labels
+        if self.target_scale is not None:
+            moments = self.target_scale.moments.numpy()
+            learned, units = scaled(labels, moments)
+        outputs, norms, penalty = engine.learn(
+            state, settings_of(self.optimizer), self.fairness_weight, features, learned, groups,
+            records=self.record_gradients)
+        if moments is not None:
+            outputs = (outputs * units[:, 1:] + units[:, :1]).astype(outputs.dtype)
+        if not (np.isfinite(outputs).all() and np.isfinite(penalty) and state.is_finite):
+            self.progress.diverged.assign(True)
+            return np.zeros_like(outputs)
+        with self.handover:
+            exchange.write(state, self.statistics, self.optimizer)
+            if moments is not None:
+                self.target_scale.moments.assign(moments)
+        self.took_note(labels, groups, outputs, norms, penalty)
+        return outputs
+
+    def took_note(self, labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray, norms: np.ndarray,
+                  penalty: float) -> None:
+        """Adds rows that were learned to the metrics and the norms of gradients."""
+        self.fairness_penalty.update_state(penalty)
+        if self.record_gradients:
+            self.gradient_record.add(norms, len(labels))
+        if len(labels):
+            self.progress.add(labels, groups, *self.score_rows(labels, groups, outputs))
+
+    def score_rows(self, labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray) -> tuple:
+        """`score`, of arrays."""
+        increments = self.prequential.row_increments(labels, groups, outputs)
+        task, known = losses_of_rows(outputs, labels), is_labelled(labels).astype(outputs.dtype)
+        self.prequential.absorb(increments)
+        self.task_loss.update_state(task, known)
+        if self.has_further_metrics:
+            self.compute_metrics(None, np.where(is_labelled(labels), labels, 0), outputs, known)
+        return increments, task, known
+
+    def learn_arrays(self, *rows: np.ndarray) -> np.ndarray:
+        if self.by_engine is None:
+            return super().learn_arrays(*rows)
+        outputs, size = [], max(CHUNK // self.samples_per_step, 1) * self.samples_per_step
+        for start in range(0, len(rows[0]), size):
+            piece = tuple(array[start : start + size] for array in rows)
+            outputs.append(self.learn_and_score(*piece, len(piece[0])))
+            self.after_chunk(f"the rows from {start:,} to {start + len(piece[0]) - 1:,}, of those that could be used")
+        return np.concatenate(outputs)
+
+    def before_chunks(self) -> None:
+        if self.by_engine is None:
+            super().before_chunks()
+
+    def keep_norms(self) -> None:
+        if self.by_engine is None:
+            super().keep_norms()
+
+    def say(self, features: np.ndarray) -> np.ndarray:
+        """What the forest says about rows that were checked, by the engine."""
+        if self.reader is None:
+            self.reader = Exchange(ForestEngine(self.forest))
+        state = self.reader.engine.blank()
+        with self.handover:
+            self.reader.read_weights(self.reader.engine.parts(state))
+            moments = None if self.target_scale is None else self.target_scale.moments.numpy()
+        outputs = self.reader.engine.predict(state, features)
+        if moments is None:
+            return outputs
+        center, spread = unit_of_moments(moments)
+        return (outputs * spread + center).astype(outputs.dtype)
+
+    def short_answers(self, features: np.ndarray) -> np.ndarray | None:
+        if self.built and self.wanted_engine != "xla" and reason_against_forest(self.forest, self.encoder) is None:
+            return self.say(features)
+        return super().short_answers(features)
+
+    def live(self) -> Live:
+        """The model row by row, in microseconds: `with model.live() as live: live.predict_then_learn(x, y, a)`.
+
+        Until it ends, the session owns the state. Whatever reads the model meanwhile (`save`, `predict`, `so_far`)
+        gets what the session knows; what would change it (`fit`, `load_weights`) raises.
+
+        >>> import aranyani_tf as ar
+        >>> stream = ar.datasets.load("synthetic", num_rows=200)
+        >>> model = ar.Aranyani(seed=0)
+        >>> with model.live() as live:
+        ...     for x, y, a in zip(stream.features, stream.labels, stream.groups):
+        ...         said = live.predict_then_learn(x, y, a)       # (label,)
+        >>> model.so_far()["rows"]
+        200
+        """
+        return Live(self)
+
+    def settle(self) -> None:
+        if self.session is not None:
+            self.session.flush()
+
+    def require_own_state(self) -> None:
+        if self.session is not None:
+            raise InUseError("a live session owns this model's state: learn with live.learn, or end the session first")
+
+
+def scaled(labels: np.ndarray, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Labels as they are learned, and (center, spread) before each; moves the moments."""
+    learned, units = np.empty(len(labels)), np.empty((len(labels), 2))
+    scale_along(np.asarray(labels, "float64"), moments, learned, units)
+    return learned.astype(labels.dtype), units
