@@ -26,7 +26,9 @@ def graphs_as_they_are():
 
 @pytest.fixture(autouse=True)
 def without_xla(request, monkeypatch):
-    if request.node.get_closest_marker("xla") is None:
-        from aranyani_tf import Aranyani
+    from aranyani_tf import Aranyani
 
+    if request.node.get_closest_marker("xla") is None:
         monkeypatch.setitem(Aranyani.compile.__kwdefaults__, "jit_compile", False)
+    else:
+        monkeypatch.setitem(Aranyani.compile.__kwdefaults__, "engine", "xla")

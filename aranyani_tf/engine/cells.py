@@ -47,7 +47,8 @@ def gap_of(contrast: np.ndarray, chance: float, cell_count: np.ndarray, values: 
            gaps: np.ndarray) -> bool:
     """F = Σ_cell contrast·mean of every value; False, and 0, while a cell of it has nobody.
 
-    In `gaps`, (3, value), the first row is F, the others are for work. With `chance` = z the gap is z standard errors shorter: σ²·Σ contrast²/count, σ² of all its cells together.
+    In `gaps`, (3, value), the first row becomes F; the others are for work. With `chance` = z the gap is z standard
+    errors shorter: σ²·Σ contrast²/count, with σ² of all its cells together.
     """
     counted, spread, gap = 0.0, 0.0, gaps[0]
     gap[:] = 0

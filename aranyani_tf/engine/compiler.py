@@ -30,12 +30,12 @@ def compiled(function: Callable | None = None, **options: Any) -> Any:
     """
     if function is None:
         return functools.partial(compiled, **options)
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(cache_folder())
+    settings: Any = numba.config
+    before, settings.CACHE_DIR = settings.CACHE_DIR, str(cache_folder())
     try:
         return numba.njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", **options)(function)
     finally:
-        numba.config.CACHE_DIR = before
+        settings.CACHE_DIR = before
 
 
 def inner(function: Callable) -> Any:
@@ -43,6 +43,7 @@ def inner(function: Callable) -> Any:
     return compiled(function, forceinline=True, _nrt=False)
 
 
+@functools.cache
 def cache_folder() -> Path:
     """Where machine code is kept: the user's cache, or a temporary folder where that cannot be written."""
     name = f"engine-{digest()}"

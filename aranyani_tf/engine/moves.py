@@ -6,7 +6,7 @@ from aranyani_tf.engine.compiler import inner
 from aranyani_tf.engine.layout import LEAF, OUTPUT, Parts, Shape
 from aranyani_tf.engine.optimizers import ADAM, Optimizer, move
 from aranyani_tf.engine.passes import at
-from aranyani_tf.engine.step import Work
+from aranyani_tf.engine.work import Work
 
 
 @inner
@@ -87,7 +87,8 @@ def move_matrix(shape: Shape, optimizer: Optimizer, rate: float, online: bool, u
         norm: (3, 3): squares of the task's gradient, the fairness gradient and their sum, for kernel, bias, leaves.
     """
     real, means, column, total, share = work.z.dtype.type, parts.gradients, work.column, work.total, work.share
-    pending, gradient, factor, counts, by_logits = work.pending, work.gradient, work.by_column, work.counts, work.by_logits
+    pending, gradient, factor, counts = work.pending, work.gradient, work.by_column, work.counts
+    by_logits = work.by_logits
     matrix, first, second = parts.matrix, parts.matrix_first, parts.matrix_second
     one, last = real(1), shape.num_inputs - 1
     spread_out(shape, work.coefficient, factor, counts)

@@ -12,8 +12,8 @@ from aranyani_tf.engine.coverage import LEVELS
 from aranyani_tf.engine.layout import NODE, OUTPUT, Parts, Shape
 from aranyani_tf.engine.optimizers import ADAM, Optimizer
 from aranyani_tf.engine.passes import SIGMOID, SMOOTHERSTEP
-from aranyani_tf.engine.step import work_sizes
 from aranyani_tf.engine.walk import Settings, plan_of, walk
+from aranyani_tf.engine.work import work_sizes
 from aranyani_tf.fairness.notions import NOTIONS
 from aranyani_tf.fairness.output_level import OutputConstraint
 from aranyani_tf.fairness.penalties import Huber
@@ -115,11 +115,8 @@ class RowEngine(ForestEngine):
     def kinds_table(self) -> np.ndarray:
         """What rows count for the cells, (kind, cell): for every label and group, −1 among them."""
         groups = np.arange(-1, self.shape.num_groups)
-        if self.shape.num_labels == 1:
-            labels = np.array([np.nan, 0.0], self.dtype)
-        else:
-            labels = np.arange(-1, self.shape.num_labels)
-        every = [array.ravel() for array in np.meshgrid(labels, groups, indexing="ij")]
+        labels = [np.nan, 0.0] if self.shape.num_labels == 1 else range(-1, self.shape.num_labels)
+        every = [array.ravel() for array in np.meshgrid(np.array(labels), groups, indexing="ij")]
         return self.members(*every)
 
     def members(self, labels: np.ndarray, groups: np.ndarray) -> np.ndarray:

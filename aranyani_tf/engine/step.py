@@ -10,93 +10,14 @@ With x a row's inputs, W the matrix (input, slot) and Θ the leaves' logits:
 In `move_matrix` the matrix, the optimizer's numbers and G are touched once, input by input.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from aranyani_tf.engine.compiler import inner
-from aranyani_tf.engine.layout import LEAF, NODE, OUTPUT, Parts, Shape, sizes
+from aranyani_tf.engine.layout import LEAF, NODE, Parts, Shape
 from aranyani_tf.engine.passes import ascend, at, decide, descend, leaf_columns
+from aranyani_tf.engine.work import Work
 
 SMALLEST = 1e-7  # probability, as in `learning.losses`
-
-
-class Work(NamedTuple):
-    """A step's arrays, made once for all steps of a walk."""
-
-    z: np.ndarray  # (slot,)
-    powers: np.ndarray  # for `exponentials`
-    decisions: np.ndarray  # (sample, slot): n
-    slopes: np.ndarray  # (sample, slot): g′(z)
-    reach: np.ndarray  # (sample, node and leaf)
-    worth: np.ndarray  # (node and leaf,), on the way back
-    leaf_shares: np.ndarray  # (label, leaf): q
-    upstream: np.ndarray  # (label,): ∂/∂p
-    by_logits: np.ndarray  # (sample, 1, slot): ∂loss/∂z
-    by_leaves: np.ndarray  # (1, 1, label, leaf): ∂loss/∂Θ of all samples
-    value: np.ndarray  # (sample, value)
-    column: np.ndarray  # (sample, row, column): ∂value/∂z
-    leaf_column: np.ndarray  # (sample, quantity, label, leaf): ∂value/∂Θ
-    gap: np.ndarray  # (3, value)
-    coefficient: np.ndarray  # (cell, value)
-    by_column: np.ndarray  # (cell, row, column): the coefficient of each column's value
-    pending: np.ndarray  # (row, column), of one input: ∂fairness/∂W before the columns of a slot are added up
-    gradient: np.ndarray  # (1, slot), of one input
-    member: np.ndarray  # (sample, cell)
-    share: np.ndarray  # (sample, cell)
-    total: np.ndarray  # (cell,)
-    counts: np.ndarray  # (cell,): whether any coefficient is not 0
-    label: np.ndarray  # (sample,), NaN where missing
-    group: np.ndarray  # (sample,)
-    arrived: np.ndarray  # (sample,), whether there is a label or a group
-    norm: np.ndarray  # (3, 3): squares of the gradients of task, fairness and both, for kernel, bias and leaves
-
-
-@inner
-def work_sizes(shape: Shape, samples: int) -> tuple[int, int]:
-    """How many numbers of the model's type a step's arrays have, and how many float64."""
-    slots, leaves, values, rows, columns = sizes(shape)
-    labels, cells = shape.num_labels, shape.num_cells
-    by_leaf = labels * leaves * (1 + samples * (values if shape.level == OUTPUT else 0))
-    each = 3 * slots + 2 * leaves + values + rows * columns
-    once = 5 * slots + 3 * leaves + labels * (leaves + 1) + (3 + cells) * values + (cells + 1) * rows * columns
-    return samples * each + once + by_leaf, samples * (2 * cells + 3) + 2 * cells + 9
-
-
-@inner
-def cut_work(shape: Shape, samples: int, real: np.ndarray, wide: np.ndarray) -> Work:
-    """A step's arrays, cut one after the other from the head of two that have room for them all (`work_sizes`)."""
-    slots, leaves, values, rows, columns = sizes(shape)
-    labels, cells, trees, n = shape.num_labels, shape.num_cells, shape.num_trees, samples
-    places, quantities = 2 * leaves - trees, values if shape.level == OUTPUT else 0
-    z, real = real[: slots], real[slots :]
-    powers, real = real[: slots + leaves], real[slots + leaves :]
-    decisions, real = real[: n * slots].reshape(n, slots), real[n * slots :]
-    slopes, real = real[: n * slots].reshape(n, slots), real[n * slots :]
-    reach, real = real[: n * places].reshape(n, places), real[n * places :]
-    worth, real = real[: places], real[places :]
-    leaf_shares, real = real[: labels * leaves].reshape(labels, leaves), real[labels * leaves :]
-    upstream, real = real[: labels], real[labels :]
-    by_logits, real = real[: n * slots].reshape(n, 1, slots), real[n * slots :]
-    by_leaves, real = real[: labels * leaves].reshape(1, 1, labels, leaves), real[labels * leaves :]
-    value, real = real[: n * values].reshape(n, values), real[n * values :]
-    column, real = real[: n * rows * columns].reshape(n, rows, columns), real[n * rows * columns :]
-    leaf_column, real = real[: n * quantities * labels * leaves].reshape(n, quantities, labels, leaves), real[n * quantities * labels * leaves :]
-    gap, real = real[: 3 * values].reshape(3, values), real[3 * values :]
-    coefficient, real = real[: cells * values].reshape(cells, values), real[cells * values :]
-    by_column, real = real[: cells * rows * columns].reshape(cells, rows, columns), real[cells * rows * columns :]
-    pending, real = real[: rows * columns].reshape(rows, columns), real[rows * columns :]
-    gradient, real = real[: slots].reshape(1, slots), real[slots :]
-    member, wide = wide[: n * cells].reshape(n, cells), wide[n * cells :]
-    share, wide = wide[: n * cells].reshape(n, cells), wide[n * cells :]
-    total, wide = wide[: cells], wide[cells :]
-    counts, wide = wide[: cells], wide[cells :]
-    label, wide = wide[: n], wide[n :]
-    group, wide = wide[: n], wide[n :]
-    arrived, wide = wide[: n], wide[n :]
-    return Work(z, powers, decisions, slopes, reach, worth, leaf_shares, upstream, by_logits, by_leaves, value, column,
-                leaf_column, gap, coefficient, by_column, pending, gradient, member, share, total, counts, label, group,
-                arrived, wide[:9].reshape(3, 3))
 
 
 @inner
@@ -178,9 +99,9 @@ def quantities(shape: Shape, compares_loss: bool, i: int, t: int, slope: float, 
             value[i, j] = decisions[i, j]
             column[i, 0, j] = slopes[i, j]
     elif shape.level == LEAF:
-        first = at(value.shape[1] - shape.num_trees)
+        leaves = at(value.shape[1] - shape.num_trees)
         for j in range(value.shape[1]):
-            value[i, j] = reach[i, first + at(j)]
+            value[i, j] = reach[i, leaves + at(j)]
         leaf_columns(i, shape.num_trees, shape.height, decisions, slopes, reach, work.worth, column)
     else:
         first = shape.num_labels - 1 if value.shape[1] == 1 else 0

@@ -33,7 +33,25 @@ def scale_along(labels: np.ndarray, moments: np.ndarray, learned: np.ndarray, un
                 units[i, 1] = spread
 
 
-def unit_of_moments(moments: np.ndarray) -> tuple[float, float]:
-    """(center, spread) as they stand."""
-    spread = np.sqrt(max(moments[2], 0.0) / max(moments[0], 1.0))
-    return float(moments[1]), float(spread) if spread > 0 else 1.0
+class TargetUnit:
+    """The scale of a target that a walk learns along its way; without moments, labels and answers are as they come."""
+
+    def __init__(self, moments: np.ndarray | None) -> None:
+        self.moments = moments
+
+    def scaled(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """Labels as they are learned, and (center, spread) before each, (row, 2); moves the moments."""
+        if self.moments is None:
+            return labels, None
+        learned, units = np.empty(len(labels)), np.empty((len(labels), 2))
+        scale_along(np.asarray(labels, "float64"), self.moments, learned, units)
+        return learned.astype(labels.dtype), units
+
+    def now(self) -> np.ndarray | None:
+        """(center, spread) as they stand, (1, 2)."""
+        return None if self.moments is None else TargetUnit(self.moments.copy()).scaled(np.array([np.nan]))[1]
+
+
+def in_unit(outputs: np.ndarray, units: np.ndarray | None) -> np.ndarray:
+    """Answers in the target's unit."""
+    return outputs if units is None else (outputs * units[:, 1:] + units[:, :1]).astype(outputs.dtype)

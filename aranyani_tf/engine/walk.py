@@ -1,6 +1,6 @@
 """The walk over rows: predict, then learn, step by step (Algorithm 1), for one forest. `step` has the equations."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from aranyani_tf.engine.compiler import compiled, inner
 from aranyani_tf.engine.layout import Shape, parts_of
 from aranyani_tf.engine.optimizers import Optimizer, rate_at
 from aranyani_tf.engine.passes import read_leaves
+from aranyani_tf.engine.work import cut_work
 
 SAFE = 1e17  # gradients below it stay numbers on their way through an optimizer, which squares them
 
@@ -55,14 +56,14 @@ def parts_of_plan(whole: np.ndarray, rest: np.ndarray) -> tuple[Shape, Settings,
 def walk(whole: np.ndarray, rest: np.ndarray, numbers: np.ndarray, counts: np.ndarray, iterations: np.ndarray,
          real: np.ndarray, wide: np.ndarray, contrasts: np.ndarray, table: np.ndarray, rows: np.ndarray,
          labels: np.ndarray, groups: np.ndarray, kinds: np.ndarray, learns: bool, guarded: bool, outputs: np.ndarray,
-         norms: np.ndarray) -> tuple[int, float]:
+         norms: np.ndarray) -> tuple[Any, float]:
     """Walks rows, (n, feature), in order; fills outputs (n, label) and norms (step, 9).
 
     Args:
         whole, rest: of `plan_of`.
         numbers, counts, iterations: what is learned. See `layout.Parts`; the counts of cells, of groups, and the
             largest entry that a mean gradient can have had; how often the optimizer has moved.
-        real, wide: for the step's own work, of `step.work_sizes`.
+        real, wide: for the step's own work, of `work.work_sizes`.
         contrasts: (constraint, cell).
         labels: (n,) float64, class numbers or targets, −1 or NaN where missing; groups: (n,), −1 where missing.
         table: (kind, cell), what rows count for the cells by their kind, which is label·(groups + 1) + group, both
@@ -76,7 +77,7 @@ def walk(whole: np.ndarray, rest: np.ndarray, numbers: np.ndarray, counts: np.nd
     """
     shape, settings, optimizer = parts_of_plan(whole, rest)
     parts, num_cells, most = parts_of(shape, numbers), shape.num_cells, settings.samples_per_step
-    work = step.cut_work(shape, most, real, wide)
+    work = cut_work(shape, most, real, wide)
     cell_count, group_count = counts[:num_cells], counts[num_cells : num_cells + shape.num_groups]
     norm = work.norm
     weight, done, steps = settings.fairness_weight, np.int64(0), 0  # a literal 0 would be a type of its own

@@ -110,10 +110,8 @@ class GridWalk:
             orders: (row, replica), the rows in each replica's order; None for the stream's own.
             stops: numbers of rows after which a chunk ends, also before it is full.
         """
-        num_rows, k = len(rows[0]), self.samples_per_step
-        size = -(-min(chunk_size, num_rows) // k) * k
-        ends = sorted({*range(size, num_rows, size), *(-(-stop // k) * k for stop in stops)} | {num_rows})
-        for start, end in zip([0, *ends], [end for end in ends if end <= num_rows], strict=False):
+        size = -(-min(chunk_size, len(rows[0])) // self.samples_per_step) * self.samples_per_step
+        for start, end in pieces_of(len(rows[0]), chunk_size, self.samples_per_step, stops):
             here = slice(start, end) if orders is None else orders[start:end]
             piece = tuple(array[here] for array in rows)
             count, labels = len(piece[0]), piece[1]
@@ -127,7 +125,7 @@ class GridWalk:
             outputs = outputs[:count]
             if self.scale_target:
                 outputs = in_unit(outputs, *before)
-            yield labels, piece[2], outputs.numpy(), norms.numpy()[: -(-count // k)]
+            yield labels, piece[2], outputs.numpy(), norms.numpy()[: -(-count // self.samples_per_step)]
 
     def outputs(self, features: np.ndarray) -> np.ndarray:
         """What the replicas say about rows, as they are now: (row, replica, label)."""
@@ -140,10 +138,33 @@ class GridWalk:
         """Whether a replica's weights are numbers no longer."""
         return not all(np.isfinite(weight[index]).all() for weight in self.replicas.weights)
 
-    def moments_of(self, index: int) -> tf.Tensor:
-        """The scale of the target that a replica has learned; all have the same if they share an order."""
-        return self.moments[:, index] if self.moments.shape.rank == 2 else self.moments
+    def member(self, index: int) -> tuple[Replicas, tf.Tensor | None]:
+        """One replica's tensors, and the scale of its target; all have the same scale if they share an order."""
+        moments = None
+        if self.scale_target:
+            moments = self.moments[:, index] if self.moments.shape.rank == 2 else self.moments
+        return tf.nest.map_structure(lambda array: array[index], self.replicas), moments
 
-    def replica(self, index: int) -> Replicas:
-        """One replica's tensors."""
-        return tf.nest.map_structure(lambda array: array[index], self.replicas)
+    def put_into(self, model: Any, trained: tuple[Replicas, tf.Tensor | None], optimizer: Adam) -> None:
+        """Makes a built model the trained member."""
+        replica, moments = trained
+        for variables, values in ((model.learner.variables, replica.weights), (model.learner.state, replica.state)):
+            for variable, value in zip(variables, values, strict=True):
+                variable.assign(value)
+        model.learner.store()
+        model.statistics.write(replica.memory)
+        if moments is not None:
+            model.target_scale.moments.assign(moments)
+        model.compile(optimizer.keras(model.learner.variables, replica))
+
+
+def pieces_of(num_rows: int, chunk_size: int, samples_per_step: int, stops: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Where chunks begin and end: after so many rows, in whole steps, and also at the stops.
+
+    >>> list(pieces_of(100, 40, samples_per_step=10, stops=[15]))
+    [(0, 20), (20, 40), (40, 80), (80, 100)]
+    """
+    size = -(-min(chunk_size, num_rows) // samples_per_step) * samples_per_step
+    in_steps = (-(-stop // samples_per_step) * samples_per_step for stop in stops)
+    ends = sorted({*range(size, num_rows, size), *in_steps, num_rows})
+    yield from zip([0, *ends], [end for end in ends if end <= num_rows], strict=False)

@@ -8,16 +8,16 @@ from typing import Any
 import keras
 import numpy as np
 import pandas as pd
-import tensorflow as tf
 from tqdm import tqdm
 
 from aranyani_tf.arguments import require_fairness_weight, require_number, require_whole
 from aranyani_tf.errors import ArgumentError, DivergedError
 from aranyani_tf.evaluation.records import StreamRecord
 from aranyani_tf.evaluation.sentences import told_signs, told_small_groups
+from aranyani_tf.grove.engine_walk import EngineWalk
 from aranyani_tf.grove.grid_walk import GridWalk
 from aranyani_tf.grove.members import checked, copy_of, labelled, listed, norm_frames
-from aranyani_tf.grove.replica_adam import Adam, Replicas
+from aranyani_tf.grove.replica_adam import Adam
 from aranyani_tf.learning.gradient_norms import step_ends
 from aranyani_tf.model.aranyani import Aranyani
 from aranyani_tf.streams.chunks import Chunks
@@ -31,8 +31,9 @@ Member = tuple[float, int]  # λ, seed
 class Grove:
     """Many `Aranyani` that differ in λ and seed only, trained together.
 
-    A member equals the single model with the same settings, up to the rounding of float32. The grid
-    takes a fraction of the time, since the overhead of a step is paid once.
+    Forests learn side by side on all cores, each as the single model with the same settings, to the last bit.
+    Other members (predictors, encoders, constraints of one's own) learn in one pass, and equal the single model up
+    to the rounding of float32.
 
     Args:
         model_settings: what `Aranyani` takes, but for `fairness_weight` and `seed`. A predictor or
@@ -69,8 +70,7 @@ class Grove:
             raise ArgumentError("fairness_weights and seeds need at least one value each, and none twice; got "
                              f"{fairness_weights} and {seeds}")
         self.optimizer = Adam(learning_rate)
-        self.trained: dict[Member, Replicas] = {}
-        self.moments: dict[Member, tf.Tensor] = {}  # the scale of its target
+        self.trained: dict[Member, Any] = {}  # what `self.loop` makes a model of
         self.diverged: list[Member] = []
         self.gradient_norms: pd.DataFrame | None = None
 
@@ -113,12 +113,16 @@ class Grove:
         rows = tuple(map(np.concatenate, zip(*template.feed(chunks).good_pieces(), strict=True)))
         template.check_probabilities(rows[0])
         held_out = None if held_out is None else checked(held_out, template)
-        loop = GridWalk(template.step, self.optimizer, template.samples_per_step,
-                        template.target_scale is not None)
-        self.trained, self.moments, self.diverged, records, norms = {}, {}, [], [], []
+        loop: EngineWalk | GridWalk
+        if template.engine == "numba":
+            loop = EngineWalk(template, self.optimizer)
+        else:
+            loop = GridWalk(template.step, self.optimizer, template.samples_per_step,
+                            template.target_scale is not None)
+        self.loop, self.trained, self.diverged, records, norms = loop, {}, [], [], []
         with tqdm(total=len(rows[0]) * len(self.members), unit="sample", unit_scale=True,
                   disable=not verbose) as bar:
-            for members, filled in self.groups(template):
+            for members, filled in self.groups(template, isinstance(loop, EngineWalk)):
                 starts = {seed: self.single(seed) for seed in {seed for _, seed in filled}}
                 loop.begin([starts[seed] for _, seed in filled], [weight for weight, _ in filled])
                 record = StreamRecord(len(rows[0]), num_models=len(filled), num_labels=template.num_labels,
@@ -140,10 +144,8 @@ class Grove:
                 if template.record_gradients:
                     ends = step_ends(len(rows[0]), template.samples_per_step)
                     norms.append(labelled(norm_frames(chunk_norms, ends, template.learner.names), members))
-                self.trained |= {member: loop.replica(index) for index, member in enumerate(members)}
+                self.trained |= {member: loop.member(index) for index, member in enumerate(members)}
                 self.diverged += [member for index, member in enumerate(members) if loop.diverged(index)]
-                if loop.scale_target:
-                    self.moments |= {member: loop.moments_of(index) for index, member in enumerate(members)}
         if template.record_gradients:
             self.gradient_norms = pd.concat(norms, ignore_index=True)
         if self.diverged:
@@ -158,8 +160,15 @@ class Grove:
                 warnings.warn(sentence, stacklevel=2)
         return pd.concat(records, ignore_index=True)
 
-    def groups(self, template: Aranyani) -> Iterator[tuple[list[Member], list[Member]]]:
-        """Members that learn at once, and the same filled up to one size for one compilation."""
+    def groups(self, template: Aranyani, apart: bool) -> Iterator[tuple[list[Member], list[Member]]]:
+        """Members that learn at once, and the same filled up to one size for one compilation.
+
+        Those that learn `apart` from each other need no filling.
+        """
+        if apart:
+            for first in range(0, len(self.members), MOST):
+                yield self.members[first : first + MOST], self.members[first : first + MOST]
+            return
         state = sum(variable.value.numpy().nbytes for variable in template.learner.variables) * 3 + sum(
             weight.numpy().nbytes for weight in template.statistics.weights)
         most = min(max(CACHE // state, 1), MOST)
@@ -179,14 +188,6 @@ class Grove:
                              f"there are {sorted(self.trained) or 'none yet: call fit first'}")
         if member in self.diverged:
             raise DivergedError(f"the member with fairness_weight {fairness_weight} and seed {seed} has diverged")
-        replica, model = self.trained[member], self.single(seed, fairness_weight=fairness_weight)
-        for variables, values in ((model.learner.variables, replica.weights),
-                                  (model.learner.state, replica.state)):
-            for variable, value in zip(variables, values, strict=True):
-                variable.assign(value)
-        model.learner.store()
-        model.statistics.write(replica.memory)
-        if model.target_scale is not None:
-            model.target_scale.moments.assign(self.moments[member])
-        model.compile(self.optimizer.keras(model.learner.variables, replica))
+        model = self.single(seed, fairness_weight=fairness_weight)
+        self.loop.put_into(model, self.trained[member], self.optimizer)
         return model

@@ -61,10 +61,12 @@ class Adam(NamedTuple):
             weights=tuple(weights), momentums=tuple(momentums), velocities=tuple(velocities),
             num_updates=keep(count, replicas.num_updates))
 
-    def keras(self, variables: Sequence[Any], replica: Replicas) -> keras.optimizers.Adam:
-        """Keras's optimizer for these variables, as far as one replica has come."""
+    def keras(self, variables: Sequence[Any], replica: Replicas | None = None) -> keras.optimizers.Adam:
+        """Keras's optimizer for these variables, as far as one replica has come, or at its beginning."""
         optimizer = keras.optimizers.Adam(self.learning_rate, self.beta_1, self.beta_2, self.epsilon)
         optimizer.build(variables)
+        if replica is None:
+            return optimizer
         optimizer.iterations.assign(tf.cast(replica.num_updates, optimizer.iterations.dtype))
         # Iterations and learning rate, then momentum and velocity of each variable.
         _, _, *slots = optimizer.variables

@@ -12,7 +12,7 @@ import numpy as np
 from aranyani_tf.engine.coverage import reason_against, reason_against_forest, reason_against_optimizer
 from aranyani_tf.engine.exchange import Exchange, settings_of
 from aranyani_tf.engine.row_engine import ForestEngine, RowEngine
-from aranyani_tf.engine.targets import scale_along, unit_of_moments
+from aranyani_tf.engine.targets import TargetUnit, in_unit
 from aranyani_tf.errors import ArgumentError, InUseError
 from aranyani_tf.labels import is_informative, is_labelled, missing_label
 from aranyani_tf.learning.losses import losses_of_rows
@@ -116,24 +116,20 @@ class EngineModel(FairModel):
         if exchange is None:
             return super().learn_and_score(features, labels, groups, num_rows)
         features, labels, groups = features[:num_rows], labels[:num_rows], groups[:num_rows]
-        engine, moments = exchange.engine, None
+        engine, state, unit = exchange.engine, exchange.read(self.statistics, self.optimizer), self.target_unit()
         assert isinstance(engine, RowEngine)
-        state, learned = exchange.read(self.statistics, self.optimizer), labels
-        if self.target_scale is not None:
-            moments = self.target_scale.moments.numpy()
-            learned, units = scaled(labels, moments)
+        learned, units = unit.scaled(labels)
         outputs, norms, penalty = engine.learn(
             state, settings_of(self.optimizer), self.fairness_weight, features, learned, groups,
             records=self.record_gradients)
-        if moments is not None:
-            outputs = (outputs * units[:, 1:] + units[:, :1]).astype(outputs.dtype)
+        outputs = in_unit(outputs, units)
         if not (np.isfinite(outputs).all() and np.isfinite(penalty) and state.is_finite):
             self.progress.diverged.assign(True)
             return np.zeros_like(outputs)
         with self.handover:
             exchange.write(state, self.statistics, self.optimizer)
-            if moments is not None:
-                self.target_scale.moments.assign(moments)
+            if self.target_scale is not None:
+                self.target_scale.moments.assign(unit.moments)
         self.took_note(labels, groups, outputs, norms, penalty)
         return outputs
 
@@ -161,9 +157,9 @@ class EngineModel(FairModel):
             return super().learn_arrays(*rows)
         outputs, size = [], max(CHUNK // self.samples_per_step, 1) * self.samples_per_step
         for start in range(0, len(rows[0]), size):
-            piece = tuple(array[start : start + size] for array in rows)
-            outputs.append(self.learn_and_score(*piece, len(piece[0])))
-            self.after_chunk(f"the rows from {start:,} to {start + len(piece[0]) - 1:,}, of those that could be used")
+            features, labels, groups = (array[start : start + size] for array in rows)
+            outputs.append(self.learn_and_score(features, labels, groups, len(labels)))
+            self.after_chunk(f"the rows from {start:,} to {start + len(labels) - 1:,}, of those that could be used")
         return np.concatenate(outputs)
 
     def before_chunks(self) -> None:
@@ -181,12 +177,11 @@ class EngineModel(FairModel):
         state = self.reader.engine.blank()
         with self.handover:
             self.reader.read_weights(self.reader.engine.parts(state))
-            moments = None if self.target_scale is None else self.target_scale.moments.numpy()
-        outputs = self.reader.engine.predict(state, features)
-        if moments is None:
-            return outputs
-        center, spread = unit_of_moments(moments)
-        return (outputs * spread + center).astype(outputs.dtype)
+            units = self.target_unit().now()
+        return in_unit(self.reader.engine.predict(state, features), units)
+
+    def target_unit(self) -> TargetUnit:
+        return TargetUnit(None if self.target_scale is None else self.target_scale.moments.numpy())
 
     def short_answers(self, features: np.ndarray) -> np.ndarray | None:
         if self.built and self.wanted_engine != "xla" and reason_against_forest(self.forest, self.encoder) is None:
@@ -218,9 +213,3 @@ class EngineModel(FairModel):
         if self.session is not None:
             raise InUseError("a live session owns this model's state: learn with live.learn, or end the session first")
 
-
-def scaled(labels: np.ndarray, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Labels as they are learned, and (center, spread) before each; moves the moments."""
-    learned, units = np.empty(len(labels)), np.empty((len(labels), 2))
-    scale_along(np.asarray(labels, "float64"), moments, learned, units)
-    return learned.astype(labels.dtype), units

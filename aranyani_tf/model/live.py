@@ -10,16 +10,16 @@ from typing import Any, Self
 import numpy as np
 
 from aranyani_tf.engine.exchange import Exchange, settings_of
-from aranyani_tf.engine.row_engine import NO_GROUPS, NO_KINDS, NO_LABELS, NO_OPTIMIZER, RowEngine, State, plain
-from aranyani_tf.engine.targets import scale_along, unit_of_moments
+from aranyani_tf.engine.row_engine import NO_GROUPS, NO_KINDS, NO_LABELS, NO_OPTIMIZER, RowEngine, plain
+from aranyani_tf.engine.targets import TargetUnit, in_unit
 from aranyani_tf.engine.walk import plan_of, walk
 from aranyani_tf.errors import InUseError
+from aranyani_tf.model.quick_rows import QuickRows
 from aranyani_tf.model.turns import Turns
 from aranyani_tf.streams.chunks import Chunks
 from aranyani_tf.streams.row_rules import usable_features
 
 HELD = 1024  # rows whose answers are held back before they are added to the metrics
-ORDINARY = 1e30  # rows whose features' squares add up to less need no closer look
 
 
 class Live:
@@ -59,8 +59,8 @@ class Live:
             model = self.model
             model.make_sure_it_is_compiled()
             model.build_for(num_features)
-            self.width, self.dtype, self.num_labels, self.num_groups = (
-                num_features, np.dtype(model.compute_dtype), model.num_labels, model.num_groups)
+            self.quick = QuickRows(num_features, np.dtype(model.compute_dtype), model.num_labels, model.num_groups)
+            self.dtype, self.num_labels = self.quick.dtype, model.num_labels
             self.exchange = model.by_engine
             if self.exchange is not None:
                 self.take_over(self.exchange)
@@ -71,7 +71,7 @@ class Live:
         model, engine = self.model, exchange.engine
         assert isinstance(engine, RowEngine)
         self.engine, self.state = engine, exchange.read(model.statistics, model.optimizer)
-        self.moments = None if model.target_scale is None else model.target_scale.moments.numpy()
+        self.unit = model.target_unit()
         self.work = engine.work(engine.settings.samples_per_step)
         self.records = model.record_gradients
         self.plan = plan_of(engine.shape, engine.settings._replace(records=self.records),
@@ -92,35 +92,19 @@ class Live:
     def predict_then_learn(self, x: Any, y: Any, a: Any) -> np.ndarray:
         """What the model says about a row, (label,), which it then learns from; or about some, in order."""
         rows = self.one_row(x)
-        if rows is None or self.exchange is None or not self.is_code(y, a):
+        if rows is None or self.exchange is None or not self.quick.are_codes(y, a):
             return self.learn_some(x, y, a)
-        return self.walk(rows, np.array([y], self.label_type()), np.array([a], np.int32))[0]
+        return self.walk(rows, *self.quick.codes(y, a))[0]
 
     def one_row(self, x: Any) -> np.ndarray | None:
         """A row that needs no closer look, as (1, feature); None for anything else."""
         if not self.open:
             raise InUseError("the live session is not open: use it inside `with model.live() as live:`")
-        x = np.asarray(x) if type(x) is not np.ndarray else x
-        if x.ndim != 1 or x.dtype.kind not in "fiu":
-            return None
         if not self.begun:
+            if np.ndim(x) != 1:
+                return None
             self.begin(len(x))
-        if len(x) != self.width:
-            return None
-        rows = np.empty((1, self.width), self.dtype)
-        row = rows[0]
-        row[:] = x
-        return rows if row @ row < ORDINARY else None
-
-    def is_code(self, y: Any, a: Any) -> bool:
-        """Whether this is a label and a group beyond doubt."""
-        whole = (int, np.integer)
-        known = isinstance(y, whole) and -1 <= y < self.num_labels if self.num_labels > 1 else (
-            isinstance(y, (float, np.floating)) and not abs(y) >= 1e15)
-        return known and isinstance(a, whole) and -1 <= a < self.num_groups
-
-    def label_type(self) -> Any:
-        return self.dtype if self.num_labels == 1 else np.int32
+        return self.quick.features(x)
 
     def predict_some(self, x: Any) -> np.ndarray:
         single = np.ndim(x) == 1
@@ -130,7 +114,7 @@ class Live:
         if self.exchange is None:
             answers = self.model.predict(x, verbose=0)
         else:
-            rows, bad = usable_features(x, self.width, self.model.compute_dtype, self.model.on_bad_rows)
+            rows, bad = usable_features(x, self.quick.width, self.model.compute_dtype, self.model.on_bad_rows)
             answers = self.ask(plain(rows, self.dtype))
             answers[bad] = np.nan
         return answers[0] if single else answers
@@ -164,26 +148,18 @@ class Live:
         with self.turns.reading:
             walk(*self.asking, state.numbers, state.counts, state.iterations, *work, engine.contrasts, engine.table,
                  rows, NO_LABELS, NO_GROUPS, NO_KINDS, False, False, outputs, outputs[:0])
-            if self.moments is not None:
-                center, spread = unit_of_moments(self.moments)
-                outputs = (outputs * spread + center).astype(self.dtype)
-        return outputs
+            return in_unit(outputs, self.unit.now())
 
     def walk(self, rows: np.ndarray, labels: np.ndarray, groups: np.ndarray) -> np.ndarray:
         """Answers to rows that were checked, and learns from them."""
         with self.turns.writing:
-            learned, units, before = labels, None, None
-            if self.moments is not None:
-                before, units = self.moments.copy(), np.empty((len(rows), 2))
-                learned = np.empty(len(rows))
-                scale_along(labels.astype("float64"), self.moments, learned, units)
-                learned = learned.astype(self.dtype)
+            before = self.unit.moments if self.unit.moments is None else self.unit.moments.copy()
+            learned, units = self.unit.scaled(labels)
             outputs, norms, done = self.walk_on(rows, learned, groups)
-            if units is not None:
-                outputs = (outputs * units[:, 1:] + units[:, :1]).astype(self.dtype)
-            if done < len(rows) and before is not None:  # the scale of the rows that were learned
-                self.moments = before
-                scale_along(labels[:done].astype("float64"), before, np.empty(done), np.empty((done, 2)))
+            outputs = in_unit(outputs, units)
+            if done < len(rows):  # the scale is that of the rows that were learned
+                self.unit = TargetUnit(before)
+                self.unit.scaled(labels[:done])
             self.held.append((labels[:done], groups[:done], outputs[:done], norms))
             self.num_held += done
             self.dirty = True
@@ -207,8 +183,9 @@ class Live:
         def go(start: int, end: int, guarded: bool) -> int:
             here = slice(start, end)
             done, self.penalty = walk(
-                *self.plan, state.numbers, state.counts, state.iterations, *self.work, engine.contrasts, table, rows[here],
-                labels[here], groups[here], kinds[here], True, guarded, outputs[here], norms[start // each :])
+                *self.plan, state.numbers, state.counts, state.iterations, *self.work, engine.contrasts, table,
+                rows[here], labels[here], groups[here], kinds[here], True, guarded, outputs[here],
+                norms[start // each :])
             return start + done
 
         done = go(0, len(rows), True)
@@ -240,7 +217,7 @@ class Live:
             if self.dirty:
                 with model.state, model.handover:
                     self.exchange.write(self.state, model.statistics, model.optimizer)
-                    if self.moments is not None:
-                        model.target_scale.moments.assign(self.moments)
+                    if model.target_scale is not None:
+                        model.target_scale.moments.assign(self.unit.moments)
                 self.dirty = False
             self.plan[1][5] = settings_of(model.optimizer).learning_rate

@@ -1,7 +1,7 @@
 """A Keras model that `fit` takes through a stream, chunk by chunk.
 
-The plumbing between Keras and the learner: what `fit`, `evaluate`, `predict` and `predict_then_learn`
-accept, and the check of the rows.
+The plumbing between Keras and the learner: what `fit`, `evaluate` and `predict_then_learn` accept, and the check
+of the rows.
 """
 
 import warnings
@@ -14,32 +14,29 @@ import numpy as np
 import tensorflow as tf
 
 from aranyani_tf.errors import ArgumentError, RowError
-from aranyani_tf.model.chunk_model import ChunkModel
+from aranyani_tf.model.answering_model import AnsweringModel
 from aranyani_tf.model.progress import FitProgress
 from aranyani_tf.model.settings import require_probabilities
 from aranyani_tf.model.shared_model import in_turn
 from aranyani_tf.streams.chunks import Chunks
 from aranyani_tf.streams.feed import Feed, pad
-from aranyani_tf.streams.row_rules import RowRules, is_bad_feature, usable_features
+from aranyani_tf.streams.row_rules import RowRules, is_bad_feature
 
-FEW = 256  # rows that `predict` answers without Keras's own
 SIZES = (1, 64, 4096)  # of a compiled chunk in predict_then_learn: few sizes, few compilations
 
 
-class OnlineModel(ChunkModel):
+class OnlineModel(AnsweringModel):
     """Base class of `Aranyani`. Threads that share a model take turns to learn and evaluate.
 
     Args:
         samples_per_step: how many rows share an update; chunks have a whole number of steps.
-        on_bad_rows: "raise" or "skip".
         gives_probabilities: False if that has to be looked at, once there are rows.
-        others: those of `ChunkModel`.
+        others: those of `AnsweringModel`.
     """
 
-    def __init__(self, *, samples_per_step: int, on_bad_rows: str, gives_probabilities: bool,
-                 **kwargs: Any) -> None:
+    def __init__(self, *, samples_per_step: int, gives_probabilities: bool, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.samples_per_step, self.on_bad_rows = samples_per_step, on_bad_rows
+        self.samples_per_step = samples_per_step
         self.checked_probabilities = gives_probabilities
         self.chunk_size = 0  # rows of the chunks that are learned at the moment
 
@@ -112,59 +109,6 @@ class OnlineModel(ChunkModel):
         self.make_sure_it_is_compiled()
         with feed.clear_errors():
             return super().evaluate(feed.dataset(), **kwargs)
-
-    def predict(self, x: Any, batch_size: int | None = None, verbose: str | int = "auto",
-                steps: int | None = None, callbacks: list | None = None, *,
-                on_bad_rows: str | None = None) -> np.ndarray:
-        """Probabilities (row, label), or values (row, 1) for regression; the group is not needed.
-
-        Args:
-            x: features (row, feature), a `Stream`, {"features": x}, or a dataset of batches.
-            on_bad_rows: "raise"; or "skip", which says NaN about a row that cannot be used. None is the
-                model's own setting. Rows of a dataset are not looked at.
-            others: those of Keras's `predict`.
-        """
-        features = getattr(x, "features", x["features"] if isinstance(x, dict) and "features" in x else x)
-        bad = np.zeros(0, bool)
-        if not isinstance(x, dict) and hasattr(x, "element_spec"):  # a tf.data.Dataset
-            features = x
-        else:
-            features, bad = usable_features(features, self.num_features if self.built else None, self.compute_dtype,
-                                            on_bad_rows or self.on_bad_rows)
-        self.require_one_moment()
-        self.settle()
-        self.make_sure_it_is_compiled()
-        answers = None
-        if isinstance(features, np.ndarray) and batch_size is None and steps is None and not callbacks:
-            self.build_for(features.shape[1])
-            answers = self.short_answers(features)
-        if answers is None:
-            answers = self.long_answers(features, batch_size=batch_size, verbose=verbose, steps=steps,
-                                        callbacks=callbacks)
-        if bad.any():
-            answers[bad] = np.nan
-        return answers
-
-    def long_answers(self, features: Any, **arguments: Any) -> np.ndarray:
-        """By Keras's `predict`, which has callbacks and progress bars, and takes 79 ms to begin."""
-        if self.built and self.predict_function is not None:
-            return super().predict(features, **arguments)
-        with self.state:
-            return super().predict(features, **arguments)
-
-    def short_answers(self, features: np.ndarray) -> np.ndarray | None:
-        """The answers to a few rows by a program of their own, without what Keras does around it; None for many."""
-        if len(features) > FEW:
-            return None
-        if self.run_eagerly:
-            return np.asarray(self(features, training=False))
-        with self.state:
-            program = self.programs.of(self.answer, (), False)
-        return program(tf.constant(features)).numpy()
-
-    @tf.autograph.experimental.do_not_convert
-    def answer(self, features: tf.Tensor) -> tf.Tensor:
-        return self(features, training=False)
 
     def feed(self, chunks: Chunks, on_bad_rows: str | None = None) -> Feed:
         """Checked chunks whose size is a whole number of steps; builds the model if need be."""

@@ -35,8 +35,9 @@ def in_turn(method: Callable[Concatenate[Any, Arguments], Answer]) -> Callable[C
 class SharedModel(keras.Model):
     """Base class of `ChunkModel`. A subclass has `sealed`, `further_state` and `take_further_state`."""
 
-    built: bool  # Keras's own, and so is the next
+    built: bool  # Keras's own, and so are the next two
     train_function: Callable | None
+    test_function: Callable | None
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
