@@ -8,6 +8,7 @@ other sources is never found.
 import functools
 import hashlib
 import os
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 
 import numba
 import platformdirs
+from numba.core import event
 
 # Sums may be reordered and fused. "nnan" and "ninf" are left out: with them an exp that overflows becomes NaN.
 FAST = {"reassoc", "contract", "arcp", "nsz"}
@@ -33,14 +35,28 @@ def compiled(function: Callable | None = None, **options: Any) -> Any:
     settings: Any = numba.config
     before, settings.CACHE_DIR = settings.CACHE_DIR, str(cache_folder())
     try:
-        return numba.njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", **options)(function)
+        return numba.njit(nogil=True, fastmath=FAST, error_model="numpy", **({"cache": True} | options))(function)
     finally:
         settings.CACHE_DIR = before
 
 
+class Announcement(event.Listener):
+    """Tells that a function is being compiled, which takes a while, and is not done again."""
+
+    def on_start(self, event: event.Event) -> None:
+        if event.data["dispatcher"].py_func.__name__ == "walk":
+            print("aranyani_tf: compiling the engine for this machine (20 seconds, once) …", file=sys.stderr, flush=True)
+
+    def on_end(self, event: event.Event) -> None:
+        """Nothing to tell."""
+
+
+event.register("numba:compile", Announcement())
+
+
 def inner(function: Callable) -> Any:
     """A function that makes no array, for others to call: nobody counts who holds its arguments."""
-    return compiled(function, forceinline=True, _nrt=False)
+    return compiled(function, cache=False, forceinline=True, _nrt=False)
 
 
 @functools.cache
