@@ -45,7 +45,7 @@ class Announcement(event.Listener):
 
     def on_start(self, event: event.Event) -> None:
         if event.data["dispatcher"].py_func.__name__ == "walk":
-            print("aranyani_tf: compiling the engine for this machine (20 seconds, once) …", file=sys.stderr, flush=True)
+            print("aranyani_tf: compiling the engine for this machine (20 seconds, once) …", file=sys.stderr)
 
     def on_end(self, event: event.Event) -> None:
         """Nothing to tell."""

@@ -101,8 +101,9 @@ class Exchange:
             parts.gradients[:, -1, 0, : self.used] = self.nodes.by_level(bias)
         elif self.level == LEAF:
             parts.values[:] = self.leaves.by_level(values)
-            parts.gradients[:, :-1] = self.leaves.by_level(kernel.transpose(0, 2, 4, 1, 3))
-            parts.gradients[:, -1] = self.leaves.by_level(bias.transpose(0, 3, 1, 2))
+            by_depth = self.by_depth(parts)
+            by_depth[:, :-1] = self.leaves.by_level(kernel.transpose(0, 2, 4, 1, 3)).swapaxes(-1, -2)
+            by_depth[:, -1] = self.leaves.by_level(bias.transpose(0, 3, 1, 2)).swapaxes(-1, -2)
         else:
             parts.values[:] = values
             parts.gradients[:, :-1, :, : self.used] = self.nodes.by_level(kernel.transpose(0, 3, 1, 2, 4))
@@ -121,7 +122,7 @@ class Exchange:
             bias.assign(gradients[:, -1])
         elif self.level == LEAF:
             values.assign(self.leaves.by_tree(parts.values))
-            gradients = self.leaves.by_tree(parts.gradients)  # (cell, input, depth, tree, leaf)
+            gradients = self.leaves.by_tree(self.by_depth(parts).swapaxes(-1, -2))  # (cell, input, depth, tree, leaf)
             kernel.assign(gradients[:, :-1].transpose(0, 3, 1, 4, 2))
             bias.assign(gradients[:, -1].transpose(0, 2, 3, 1))
         else:
@@ -135,6 +136,10 @@ class Exchange:
             packed = np.zeros(statistics.square_mean.shape, parts.squares.dtype)
             packed[:, order] = parts.squares[:, : len(order)]
             statistics.square_mean.assign(packed)
+
+    def by_depth(self, parts: Parts) -> np.ndarray:
+        """The gradients of the LEAF level as (cell, input, leaf, depth)."""
+        return parts.gradients.reshape(*parts.gradients.shape[:2], len(self.leaves.order), -1)
 
     def square_order(self, parts: Parts) -> np.ndarray:
         """Where the squares' values are in the training loop's packing."""

@@ -39,9 +39,9 @@ class Shape(NamedTuple):
 class Parts(NamedTuple):
     """Views into the array of all numbers: what is learned, and the optimizer's momentums and velocities of it.
 
-    Each constrained value has one *row* of columns, or is a column itself: at the NODE level there is one row, a
-    column for each slot; at the LEAF level a row for each depth, a column for each leaf; at the OUTPUT level a row
-    for each quantity, a column for each slot. A column is a pair of a value and a node that moves it.
+    A *column* is a pair of a constrained value and a node that moves it. At the NODE level there is one for each
+    slot; at the LEAF level one for each leaf and depth, a leaf's depths side by side; at the OUTPUT level there is a
+    row for each quantity, with a column for each slot.
     """
 
     matrix: np.ndarray  # (input, slot)
@@ -64,7 +64,7 @@ def sizes(shape: Shape) -> tuple[int, int, int, int, int]:
     if shape.level == NODE:
         return slots, leaves, slots, 1, slots
     if shape.level == LEAF:
-        return slots, leaves, leaves, shape.height, leaves
+        return slots, leaves, leaves, 1, leaves * shape.height
     return slots, leaves, shape.num_quantities, shape.num_quantities, slots
 
 

@@ -21,6 +21,11 @@ def spread_out(shape: Shape, coefficient: np.ndarray, by_column: np.ndarray, cou
             if shape.level == OUTPUT:
                 for j in range(by_column.shape[2]):
                     by_column[cell, row, j] = coefficient[cell, row]
+            elif shape.level == LEAF:
+                deep = at(shape.height)
+                for j in range(coefficient.shape[1]):
+                    for depth in range(deep):
+                        by_column[cell, row, at(j) * deep + depth] = coefficient[cell, j]
             else:
                 for j in range(by_column.shape[2]):
                     by_column[cell, row, j] = coefficient[cell, j]
@@ -28,23 +33,21 @@ def spread_out(shape: Shape, coefficient: np.ndarray, by_column: np.ndarray, cou
 
 @inner
 def onto_slots(shape: Shape, pending: np.ndarray, gradient: np.ndarray) -> None:
-    """Adds up the columns of each slot: (row, column) → (slot,)."""
+    """Adds the columns to the slots that they belong to: (row, column) → (slot,)."""
     if shape.level == LEAF:
-        trees, leaves = at(shape.num_trees), at(pending.shape[1])
-        for depth in range(pending.shape[0]):
-            width, few = leaves, at(shape.num_trees << depth)
-            while width > few:  # leaves below a node differ in their later turns: the upper half onto the lower
-                width = width // at(2)
-                for j in range(width):
-                    pending[depth, j] += pending[depth, width + j]
+        # The leaves below a node differ in their later turns alone: half by half, the last turn first, the upper half
+        # is added to the lower one, for all depths at once; after h − d halves those of depth d are complete.
+        trees, deep = at(shape.num_trees), at(shape.height)
+        width = at(pending.shape[1]) // deep
+        for halves in range(deep):
+            width = width // at(2)
+            half, depth = width * deep, deep - at(1) - halves
+            for j in range(half):
+                pending[0, j] += pending[0, half + j]
             for j in range(width):
-                gradient[0, few - trees + j] = pending[depth, j]
-        for j in range(leaves - trees, at(gradient.shape[1])):
-            gradient[0, j] = 0
+                gradient[0, width - trees + j] += pending[0, j * deep + depth]
     else:
-        for j in range(gradient.shape[1]):
-            gradient[0, j] = pending[0, j]
-        for row in range(1, pending.shape[0]):
+        for row in range(pending.shape[0]):
             for j in range(gradient.shape[1]):
                 gradient[0, j] += pending[row, j]
 
@@ -54,7 +57,7 @@ def move_pair(optimizer: Optimizer, rate: float, start: int, here: int, there: i
               parts: Parts) -> None:
     """`move_matrix` for the paper's case, all in one loop: two groups, one sample, a column a slot, Adam.
 
-    The sample is in the cell `here`, whose G moves; W moves by both.
+    The sample is in the cell `here`, whose G moves; ∂fairness/∂W = coefficient·(G_here − G_there).
     """
     real, means, column = work.z.dtype.type, parts.gradients, work.column
     factor, by_logits = work.by_column, work.by_logits
@@ -68,7 +71,7 @@ def move_pair(optimizer: Optimizer, rate: float, start: int, here: int, there: i
         for j in range(matrix.shape[1]):
             mean = means[here, k, 0, j] * keep + new * column[0, 0, j]
             means[here, k, 0, j] = mean
-            g = x * by_logits[0, 0, j] + factor[here, 0, j] * mean + factor[there, 0, j] * means[there, k, 0, j]
+            g = x * by_logits[0, 0, j] + factor[here, 0, j] * (mean - means[there, k, 0, j])
             m = first[k, j] + (g - first[k, j]) * b1
             v = second[k, j] + (g * g - second[k, j]) * b2
             first[k, j] = m
@@ -77,52 +80,67 @@ def move_pair(optimizer: Optimizer, rate: float, start: int, here: int, there: i
 
 
 @inner
-def move_matrix(shape: Shape, optimizer: Optimizer, rate: float, online: bool, update: bool, records: bool, start: int,
-                samples: int, rows: np.ndarray, work: Work, parts: Parts, norm: np.ndarray) -> None:
+def pull_of(k: int, x: float, here: int, there: int, work: Work, means: np.ndarray) -> None:
+    """Input k's G of a pair of cells, of which a sample is in `here`, and what it asks for: `work.pending`."""
+    real, column, factor, pending = work.z.dtype.type, work.column, work.by_column, work.pending
+    keep, new = real(1 - work.total[here]), real(work.share[0, here]) * x
+    for row in range(pending.shape[0]):
+        for m in range(pending.shape[1]):
+            mean = means[here, k, row, m] * keep + new * column[0, row, m]
+            means[here, k, row, m] = mean
+            pending[row, m] = factor[here, row, m] * (mean - means[there, k, row, m])
+
+
+@inner
+def pull_of_all(k: int, last: int, start: int, samples: int, online: bool, rows: np.ndarray, work: Work,
+                means: np.ndarray) -> None:
+    """The same for any number of cells and samples: G_c += Σ_i share_ic·(x_i ⊗ ∂value/∂z − G_c), and Σ_c of them."""
+    real, column, factor, pending = work.z.dtype.type, work.column, work.by_column, work.pending
+    total, share, counts, one = work.total, work.share, work.counts, work.z.dtype.type(1)
+    pending[:] = 0
+    for cell in range(means.shape[0]):
+        if total[cell] != 0 or not online:
+            keep = real(1 - total[cell]) if online else real(0)
+            for i in range(samples):
+                new = real(share[i, cell]) * (rows[start + i, k] if k < last else one)
+                for row in range(pending.shape[0]):
+                    for m in range(pending.shape[1]):
+                        means[cell, k, row, m] = means[cell, k, row, m] * keep + new * column[i, row, m]
+                keep = one
+        if counts[cell] != 0:
+            for row in range(pending.shape[0]):
+                for m in range(pending.shape[1]):
+                    pending[row, m] += factor[cell, row, m] * means[cell, k, row, m]
+
+
+@inner
+def move_matrix(shape: Shape, optimizer: Optimizer, rate: float, online: bool, update: bool, records: bool,
+                opposite: bool, start: int, samples: int, rows: np.ndarray, work: Work, parts: Parts) -> None:
     """Input by input: the means G of the gradients, ∂fairness/∂W of them, ∂loss/∂W, and the optimizer's step.
 
     Args:
         update: whether the weights move; the means do in any case.
+        opposite: whether there are two cells, whose difference is all that counts.
         start, samples: which rows are the step's.
-        norm: (3, 3): squares of the task's gradient, the fairness gradient and their sum, for kernel, bias, leaves.
     """
-    real, means, column, total, share = work.z.dtype.type, parts.gradients, work.column, work.total, work.share
-    pending, gradient, factor, counts = work.pending, work.gradient, work.by_column, work.counts
-    by_logits = work.by_logits
-    matrix, first, second = parts.matrix, parts.matrix_first, parts.matrix_second
+    real, total, gradient, by_logits, norm = work.z.dtype.type, work.total, work.gradient, work.by_logits, work.norm
     one, last = real(1), shape.num_inputs - 1
-    spread_out(shape, work.coefficient, factor, counts)
-    pair = means.shape[0] == 2 and samples == 1 and online and (total[0] == 0) != (total[1] == 0)
-    here = 0 if total[0] != 0 else 1  # of a pair, the cell that the sample is in
-    if pair and means.shape[2] == 1 and shape.level != LEAF and optimizer.kind == ADAM and update and not records:
+    spread_out(shape, work.coefficient, work.by_column, work.counts)
+    pair = opposite and samples == 1 and online and (total[0] == 0) != (total[1] == 0)
+    here = 1 if pair and total[0] == 0 else 0
+    if pair and shape.level != LEAF and work.pending.shape[0] == 1 and optimizer.kind == ADAM and update and (
+            not records):
         move_pair(optimizer, rate, start, here, 1 - here, rows, work, parts)
         return
-    for k in range(means.shape[1]):
+    for k in range(parts.gradients.shape[1]):
         if pair:
-            x = rows[start, k] if k < last else one
-            keep, new = real(1 - total[here]), real(share[0, here]) * x
-            for row in range(means.shape[2]):
-                for m in range(means.shape[3]):
-                    g = means[here, k, row, m] * keep + new * column[0, row, m]
-                    means[here, k, row, m] = g
-                    pending[row, m] = factor[here, row, m] * g + factor[1 - here, row, m] * means[1 - here, k, row, m]
+            pull_of(k, rows[start, k] if k < last else one, here, 1 - here, work, parts.gradients)
         else:
-            pending[:] = 0
-            for cell in range(means.shape[0]):
-                if total[cell] != 0 or not online:
-                    keep = real(1 - total[cell]) if online else real(0)
-                    for i in range(samples):
-                        new = real(share[i, cell]) * (rows[start + i, k] if k < last else one)
-                        for row in range(means.shape[2]):
-                            for m in range(means.shape[3]):
-                                means[cell, k, row, m] = means[cell, k, row, m] * keep + new * column[i, row, m]
-                        keep = one
-                if counts[cell] != 0:
-                    for row in range(means.shape[2]):
-                        for m in range(means.shape[3]):
-                            pending[row, m] += factor[cell, row, m] * means[cell, k, row, m]
-        onto_slots(shape, pending, gradient)
+            pull_of_all(k, last, start, samples, online, rows, work, parts.gradients)
+        for j in range(gradient.shape[1]):
+            gradient[0, j] = 0
         if records:
+            onto_slots(shape, work.pending, gradient)
             part = 0 if k < last else 1
             for j in range(gradient.shape[1]):
                 task = real(0)
@@ -136,14 +154,15 @@ def move_matrix(shape: Shape, optimizer: Optimizer, rate: float, online: bool, u
                 x = rows[start + i, k] if k < last else one
                 for j in range(gradient.shape[1]):
                     gradient[0, j] += x * by_logits[i, 0, j]
-            move(optimizer, rate, 0, gradient, k, matrix, first, second)
+            if not records:
+                onto_slots(shape, work.pending, gradient)
+            move(optimizer, rate, 0, gradient, k, parts.matrix, parts.matrix_first, parts.matrix_second)
 
 
 @inner
-def move_leaves(optimizer: Optimizer, rate: float, update: bool, records: bool, work: Work, parts: Parts,
-                norm: np.ndarray) -> None:
+def move_leaves(optimizer: Optimizer, rate: float, update: bool, records: bool, work: Work, parts: Parts) -> None:
     """∂fairness/∂Θ, which the output level alone has, added to ∂loss/∂Θ, and the optimizer's step."""
-    task, fair, coefficient = work.by_leaves[0, 0], parts.leaf_gradients, work.coefficient
+    task, fair, coefficient, norm = work.by_leaves[0, 0], parts.leaf_gradients, work.coefficient, work.norm
     for label in range(task.shape[0]):
         for leaf in range(task.shape[1] if records else 0):
             pull = task.dtype.type(0)

@@ -104,12 +104,12 @@ def ascend(i: int, row: int, num_trees: int, height: int, decisions: np.ndarray,
 @inner
 def leaf_columns(i: int, num_trees: int, height: int, decisions: np.ndarray, slopes: np.ndarray, reach: np.ndarray,
                  under: np.ndarray, columns: np.ndarray) -> None:
-    """∂p_l/∂z of each ancestor of each leaf, columns[i] (depth, leaf): ±g′ times the factors above and under it.
+    """∂p_l/∂z of each ancestor of each leaf, columns[i, 0] (leaf·depth): ±g′ times the factors above and under it.
 
     `under` is the product of the factors below a depth, grown from the leaves up: never divided, so that it is
     right where a factor is 0.
     """
-    leaves, one = at(num_trees << height), slopes.dtype.type(1)
+    leaves, deep, one = at(num_trees << height), at(height), slopes.dtype.type(1)
     for j in range(leaves):
         under[j] = one
     for depth in range(height - 1, -1, -1):
@@ -120,8 +120,8 @@ def leaf_columns(i: int, num_trees: int, height: int, decisions: np.ndarray, slo
             right = left + width
             for j in range(width):
                 n, slope = decisions[i, here + j], slopes[i, here + j] * reach[i, here + j]
-                columns[i, depth, left + j] = slope * under[left + j]
-                columns[i, depth, right + j] = -slope * under[right + j]
+                columns[i, 0, (left + j) * deep + at(depth)] = slope * under[left + j]
+                columns[i, 0, (right + j) * deep + at(depth)] = -slope * under[right + j]
                 under[left + j] *= n
                 under[right + j] *= one - n
             left = right + width

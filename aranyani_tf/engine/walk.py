@@ -79,7 +79,7 @@ def walk(whole: np.ndarray, rest: np.ndarray, numbers: np.ndarray, counts: np.nd
     parts, num_cells, most = parts_of(shape, numbers), shape.num_cells, settings.samples_per_step
     work = cut_work(shape, most, real, wide)
     cell_count, group_count = counts[:num_cells], counts[num_cells : num_cells + shape.num_groups]
-    norm = work.norm
+    norm, opposite = work.norm, contrasts.shape == (1, 2) and contrasts[0, 0] == -contrasts[0, 1]
     weight, done, steps = settings.fairness_weight, np.int64(0), 0  # a literal 0 would be a type of its own
     while done < rows.shape[0]:
         samples = min(most, rows.shape[0] - done)
@@ -150,9 +150,9 @@ def walk(whole: np.ndarray, rest: np.ndarray, numbers: np.ndarray, counts: np.nd
         # The weights.
         rate = rate_at(optimizer, iterations[0] + 1)
         norm[:] = 0
-        moves.move_matrix(shape, optimizer, rate, settings.online, update, settings.records, done, samples, rows, work,
-                          parts, norm)
-        moves.move_leaves(optimizer, rate, update, settings.records, work, parts, norm)
+        moves.move_matrix(shape, optimizer, rate, settings.online, update, settings.records, opposite, done, samples,
+                          rows, work, parts)
+        moves.move_leaves(optimizer, rate, update, settings.records, work, parts)
         if update:
             iterations[0] += 1
         if settings.records:
