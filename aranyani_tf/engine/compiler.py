@@ -44,7 +44,8 @@ class Announcement(event.Listener):
     """Tells that a function is being compiled, which takes a while, and is not done again."""
 
     def on_start(self, event: event.Event) -> None:
-        if event.data["dispatcher"].py_func.__name__ == "walk":
+        function = event.data["dispatcher"].py_func
+        if (function.__module__, function.__name__) == ("aranyani_tf.engine.walk", "walk"):
             print("aranyani_tf: compiling the engine for this machine (20 seconds, once) …", file=sys.stderr)
 
     def on_end(self, event: event.Event) -> None:

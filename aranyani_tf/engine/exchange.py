@@ -13,6 +13,7 @@ from aranyani_tf.engine.layout import LEAF, NODE, Parts, by_levels, leaf_order
 from aranyani_tf.engine.optimizers import ADAM, SGD, Optimizer
 from aranyani_tf.engine.row_engine import ForestEngine, State
 from aranyani_tf.fairness.statistics import CellStatistics
+from aranyani_tf.variables import put, value_of
 
 
 class Order:
@@ -50,10 +51,10 @@ class Exchange:
         self.read_weights(parts)
         if optimizer is not None:
             self.read_slots(parts, optimizer)
-            state.iterations[0] = int(optimizer.iterations.numpy())
+            state.iterations[0] = int(value_of(optimizer.iterations))
         self.read_means(parts, statistics)
-        state.counts[: shape.num_cells] = statistics.cell_count.numpy()
-        state.counts[shape.num_cells : -1] = statistics.group_count.numpy()
+        state.counts[: shape.num_cells] = value_of(statistics.cell_count)
+        state.counts[shape.num_cells : -1] = value_of(statistics.group_count)
         state.counts[-1] = np.abs(parts.gradients).max(initial=0.0)
         return state
 
@@ -61,13 +62,13 @@ class Exchange:
         parts, shape = self.engine.parts(state), self.engine.shape
         self.write_weights(parts)
         self.write_slots(parts, optimizer)
-        optimizer.iterations.assign(state.iterations[0])
+        put(optimizer.iterations, state.iterations[0])
         self.write_means(parts, statistics)
-        statistics.cell_count.assign(state.counts[: shape.num_cells])
-        statistics.group_count.assign(state.counts[shape.num_cells : -1])
+        put(statistics.cell_count, state.counts[: shape.num_cells])
+        put(statistics.group_count, state.counts[shape.num_cells : -1])
 
     def read_weights(self, parts: Parts) -> None:
-        kernel, bias, logits = (weight.numpy() for weight in self.forest.weights)
+        kernel, bias, logits = map(value_of, self.forest.weights)
         parts.matrix[:-1, : self.used] = self.nodes.by_level(kernel.swapaxes(0, 1))
         parts.matrix[-1, : self.used] = self.nodes.by_level(bias)
         parts.logits[:] = self.leaves.by_level(logits.transpose(2, 0, 1))
@@ -75,26 +76,26 @@ class Exchange:
     def write_weights(self, parts: Parts) -> None:
         kernel, bias, logits = self.forest.weights
         matrix = self.nodes.by_tree(parts.matrix)
-        kernel.assign(matrix[:-1].swapaxes(0, 1))
-        bias.assign(matrix[-1])
-        logits.assign(self.leaves.by_tree(parts.logits).transpose(1, 2, 0))
+        put(kernel, matrix[:-1].swapaxes(0, 1))
+        put(bias, matrix[-1])
+        put(logits, self.leaves.by_tree(parts.logits).transpose(1, 2, 0))
 
     def read_slots(self, parts: Parts, optimizer: keras.Optimizer) -> None:
         """The optimizer's momentums and velocities; its variables are those of the training loop's packing."""
         for (matrix, logits), (of_matrix, of_logits) in zip(moments(parts), slots(optimizer), strict=False):
-            matrix[:, : self.used] = of_matrix.numpy()[:, self.nodes.order]
-            logits[:] = self.leaves.by_level(of_logits.numpy().transpose(2, 0, 1))
+            matrix[:, : self.used] = value_of(of_matrix)[:, self.nodes.order]
+            logits[:] = self.leaves.by_level(value_of(of_logits).transpose(2, 0, 1))
 
     def write_slots(self, parts: Parts, optimizer: keras.Optimizer) -> None:
         for (matrix, logits), (of_matrix, of_logits) in zip(moments(parts), slots(optimizer), strict=False):
             packed = np.zeros(of_matrix.shape, matrix.dtype)
             packed[:, self.nodes.order] = matrix[:, : self.used]
-            of_matrix.assign(packed)
-            of_logits.assign(self.leaves.by_tree(logits).transpose(1, 2, 0))
+            put(of_matrix, packed)
+            put(of_logits, self.leaves.by_tree(logits).transpose(1, 2, 0))
 
     def read_means(self, parts: Parts, statistics: CellStatistics) -> None:
         """The constraint's means; see `fairness.forest_levels` and `fairness.output_level` for their shapes."""
-        values, kernel, bias, *by_leaf = (mean.numpy() for mean in statistics.means)
+        values, kernel, bias, *by_leaf = map(value_of, statistics.means)
         if self.level == NODE:
             parts.values[:, : self.used] = self.nodes.by_level(values)
             parts.gradients[:, :-1, 0, : self.used] = self.nodes.by_level(kernel.swapaxes(1, 2))
@@ -111,31 +112,31 @@ class Exchange:
             parts.leaf_gradients[:] = self.leaves.by_level(by_leaf[0].transpose(0, 1, 4, 2, 3))
         if statistics.keep_squares:
             order = self.square_order(parts)
-            parts.squares[:, : len(order)] = statistics.square_mean.numpy()[:, order]
+            parts.squares[:, : len(order)] = value_of(statistics.square_mean)[:, order]
 
     def write_means(self, parts: Parts, statistics: CellStatistics) -> None:
         values, kernel, bias, *by_leaf = statistics.means
         if self.level == NODE:
-            values.assign(self.nodes.by_tree(parts.values))
+            put(values, self.nodes.by_tree(parts.values))
             gradients = self.nodes.by_tree(parts.gradients[:, :, 0])  # (cell, input, tree, node)
-            kernel.assign(gradients[:, :-1].swapaxes(1, 2))
-            bias.assign(gradients[:, -1])
+            put(kernel, gradients[:, :-1].swapaxes(1, 2))
+            put(bias, gradients[:, -1])
         elif self.level == LEAF:
-            values.assign(self.leaves.by_tree(parts.values))
+            put(values, self.leaves.by_tree(parts.values))
             gradients = self.leaves.by_tree(self.by_depth(parts).swapaxes(-1, -2))  # (cell, input, depth, tree, leaf)
-            kernel.assign(gradients[:, :-1].transpose(0, 3, 1, 4, 2))
-            bias.assign(gradients[:, -1].transpose(0, 2, 3, 1))
+            put(kernel, gradients[:, :-1].transpose(0, 3, 1, 4, 2))
+            put(bias, gradients[:, -1].transpose(0, 2, 3, 1))
         else:
-            values.assign(parts.values)
+            put(values, parts.values)
             gradients = self.nodes.by_tree(parts.gradients)  # (cell, input, quantity, tree, node)
-            kernel.assign(gradients[:, :-1].transpose(0, 2, 3, 1, 4))
-            bias.assign(gradients[:, -1])
-            by_leaf[0].assign(self.leaves.by_tree(parts.leaf_gradients).transpose(0, 1, 3, 4, 2))
+            put(kernel, gradients[:, :-1].transpose(0, 2, 3, 1, 4))
+            put(bias, gradients[:, -1])
+            put(by_leaf[0], self.leaves.by_tree(parts.leaf_gradients).transpose(0, 1, 3, 4, 2))
         if statistics.keep_squares:
             order = self.square_order(parts)
             packed = np.zeros(statistics.square_mean.shape, parts.squares.dtype)
             packed[:, order] = parts.squares[:, : len(order)]
-            statistics.square_mean.assign(packed)
+            put(statistics.square_mean, packed)
 
     def by_depth(self, parts: Parts) -> np.ndarray:
         """The gradients of the LEAF level as (cell, input, leaf, depth)."""
@@ -162,7 +163,7 @@ def slots(optimizer: keras.Optimizer) -> list[Sequence[Any]]:
 
 def settings_of(optimizer: keras.Optimizer) -> Optimizer:
     """An optimizer as the engine knows it, with the learning rate of now."""
-    rate = float(optimizer.learning_rate)
+    rate = float(value_of(optimizer.learning_rate))
     if isinstance(optimizer, keras.optimizers.Adam):
         return Optimizer(ADAM, rate, float(optimizer.beta_1), float(optimizer.beta_2), float(optimizer.epsilon), False)
     return Optimizer(SGD, rate, float(optimizer.momentum), 0.0, 0.0, bool(optimizer.nesterov))

@@ -80,7 +80,7 @@ class ForestEngine:
         plan = plan_of(self.shape, self.settings._replace(samples_per_step=1), NO_OPTIMIZER)
         outputs = np.empty((len(features), self.shape.num_labels), self.dtype)
         walk(*plan, state.numbers, state.counts, state.iterations, *self.work(), self.contrasts, self.table,
-             plain(features, self.dtype), NO_LABELS, NO_GROUPS, NO_KINDS, False, False, outputs, outputs[:0])
+             only_read(features, self.dtype), NO_LABELS, NO_GROUPS, NO_KINDS, False, False, outputs, outputs[:0])
         return outputs
 
 
@@ -139,7 +139,7 @@ class RowEngine(ForestEngine):
         settings = self.settings._replace(fairness_weight=float(fairness_weight), records=records)
         table, kinds = self.kinds_of(labels, groups)
         _, penalty = walk(*plan_of(self.shape, settings, optimizer), state.numbers, state.counts, state.iterations,
-                          *self.work(settings.samples_per_step), self.contrasts, table, plain(features, self.dtype),
+                          *self.work(settings.samples_per_step), self.contrasts, table, only_read(features, self.dtype),
                           plain(labels, "float64"), plain(groups, "int32"), kinds, True, False, outputs, norms)
         return outputs, norms, penalty
 
@@ -154,6 +154,13 @@ class RowEngine(ForestEngine):
 def plain(array: np.ndarray, dtype: str | np.dtype) -> np.ndarray:
     """An array that the compiled walk knows: another type, order or flag would be compiled anew."""
     return np.require(array, dtype, ["C", "A", "W"])
+
+
+def only_read(rows: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Features as the walk knows them: it does not write to them, so that TensorFlow's own need not be copied."""
+    view = np.require(rows, dtype, ["C", "A"]).view()
+    view.flags.writeable = False
+    return view
 
 
 def aligned(size: int, dtype: np.dtype) -> np.ndarray:

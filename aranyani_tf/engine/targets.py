@@ -45,7 +45,7 @@ class TargetUnit:
             return labels, None
         learned, units = np.empty(len(labels)), np.empty((len(labels), 2))
         scale_along(np.asarray(labels, "float64"), self.moments, learned, units)
-        return learned.astype(labels.dtype), units
+        return learned, units
 
     def now(self) -> np.ndarray | None:
         """(center, spread) as they stand, (1, 2)."""

@@ -9,19 +9,14 @@ import numpy as np
 import tensorflow as tf
 
 from aranyani_tf.evaluation.metrics import Metric, Tables, class_metrics, ratio
-from aranyani_tf.evaluation.tallies import ClassTally, regression_metrics, tally
+from aranyani_tf.evaluation.row_tallies import Scored, score_classes, score_targets
+from aranyani_tf.evaluation.tallies import regression_metrics, tally
 from aranyani_tf.labels import is_informative, is_labelled
+from aranyani_tf.variables import add, put, value_of
 
 # What is shown of the recent past, too: metrics of the counts alone.
 RECENT_METRICS = ("accuracy", "demographic_parity")
 RECENT = 2000  # rows after which one counts e⁻¹ of what it did in the recent past
-
-
-def fading_rows(labels: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, float]:
-    """`fading`, of arrays."""
-    ranks = np.cumsum(is_informative(labels, groups))
-    last = ranks[-1] if len(ranks) else 0
-    return (1 - 1 / RECENT) ** (last - ranks), (1 - 1 / RECENT) ** float(last)
 
 
 def fading(labels: tf.Tensor, groups: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -52,7 +47,7 @@ class Prequential(keras.metrics.Metric):
                  name: str = "prequential", **kwargs: Any) -> None:
         super().__init__(name=name, **kwargs)
         self.num_labels, self.num_groups, self.positive_label = num_labels, num_groups, positive_label
-        self.metrics, self.tally = class_metrics(), ClassTally(num_labels, num_groups, positive_label)
+        self.metrics = class_metrics()
         table = (num_labels + 1, num_groups + 1, num_labels)
         self.counts = self.add_variable(table, "zeros", dtype="float64", name="counts")
         self.sums = self.add_variable((num_groups, num_labels), "zeros", dtype="float64", name="sums")
@@ -76,15 +71,17 @@ class Prequential(keras.metrics.Metric):
         return (tf.cast(tables[..., 0], tf.float64), tf.cast(sums, tf.float64), tf.cast(tables[..., 1], tf.float64),
                 kept)
 
-    def row_increments(self, labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray) -> tuple[Any, ...]:
-        """`increments` of arrays, which NumPy adds up sooner than TensorFlow does outside of a program."""
-        weights, kept = fading_rows(labels, groups)
-        one = labels[:, None], groups[:, None], outputs[:, None]  # (row, model, …)
-        tables = self.tally.tables(*one)
-        return tables["counts"][0], tables["sums"][0], self.tally.tables(*one, weights=weights)["counts"][0], kept
+    def scored(self, labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray) -> Scored:
+        """What rows add, by arrays."""
+        return score_classes(labels, groups, outputs, self.num_groups, 1 - 1 / RECENT)
 
     def absorb(self, increments: tuple[Any, ...]) -> None:
         counts, sums, recent, kept = increments
+        if isinstance(counts, np.ndarray):
+            add(self.counts, counts)
+            add(self.sums, sums)
+            put(self.recent, kept * value_of(self.recent) + recent)
+            return
         self.counts.assign_add(counts)
         self.sums.assign_add(sums)
         self.recent.assign(kept * self.recent.value + recent)
@@ -132,9 +129,8 @@ class RegressionPrequential(keras.metrics.Metric):
         in_group = tf.stack([tf.where(in_group > 0, values[:, None], 0.0), in_group], axis=-1)
         return errors, tf.einsum("wn,ngs->wgs", weights, in_group), kept
 
-    def row_increments(self, labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray) -> tuple[Any, ...]:
-        """`increments` of arrays; there are too few operations for another way."""
-        return self.increments(labels, groups, outputs)
+    def scored(self, labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray) -> Scored:
+        return score_targets(labels, groups, outputs, self.increments(labels, groups, outputs))
 
     def absorb(self, increments: tuple[tf.Tensor, ...]) -> None:
         errors, sums, kept = increments
@@ -158,6 +154,10 @@ class Mean(keras.metrics.Metric):
     def update_state(self, values: tf.Tensor, weights: tf.Tensor) -> None:
         values, weights = (tf.cast(part, tf.float64) for part in (values, weights))
         self.total.assign_add(tf.stack([tf.reduce_sum(values * weights), tf.reduce_sum(weights)]))
+
+    def absorb(self, sum_and_weight: tuple[float, float]) -> None:
+        """Values that were added up already, and how many they are."""
+        add(self.total, sum_and_weight)
 
     def result(self) -> tf.Tensor:
         return tf.cast(ratio(self.total.value[0], self.total.value[1]), tf.float32)

@@ -55,16 +55,12 @@ class ClassTally:
         return {"counts": (self.num_labels + 1, self.num_groups + 1, self.num_labels),
                 "sums": (self.num_groups, self.num_labels)}
 
-    def tables(self, labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray,
-               weights: np.ndarray | None = None) -> dict[str, np.ndarray]:
-        """As `Tally` has it; `weights`, (row,), are what rows count for, 1 if there are none."""
+    def tables(self, labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray) -> dict[str, np.ndarray]:
         num_models, (wide, deep, long) = labels.shape[1], self.shapes()["counts"]
         label = np.where(is_labelled(labels), labels, wide - 1)
         group = np.where(groups >= 0, groups, deep - 1)
         cell = ((np.arange(num_models) * wide + label) * deep + group) * long + outputs.argmax(axis=-1)
-        counted = is_informative(labels, groups)
-        counts = np.bincount(cell[counted], minlength=num_models * wide * deep * long, weights=None if weights is None
-                             else np.broadcast_to(weights[:, None], labels.shape)[counted])
+        counts = np.bincount(cell[is_informative(labels, groups)], minlength=num_models * wide * deep * long)
         answered = np.isfinite(outputs).all(axis=(0, 2))  # a model that said NaN has no metrics from there on
         in_group = groups[:, :, None] == np.arange(self.num_groups)  # (row, model, group)
         return {"counts": np.where(answered[:, None, None, None],

@@ -1,6 +1,5 @@
 """The task's loss: cross-entropy, or squared error for regression."""
 
-import numpy as np
 import tensorflow as tf
 
 from aranyani_tf.labels import is_labelled
@@ -19,12 +18,3 @@ def losses(outputs: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     chosen = tf.reduce_sum(outputs * tf.one_hot(labels, outputs.shape[-1], dtype=outputs.dtype), -1)
     loss = -tf.math.log(tf.maximum(chosen, SMALLEST_PROBABILITY))
     return tf.where(is_labelled(labels), loss, tf.zeros_like(loss))
-
-
-def losses_of_rows(outputs: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """`losses`, of arrays."""
-    known = is_labelled(labels)
-    if outputs.shape[-1] == 1:
-        return np.where(known, outputs[:, 0] - labels, 0.0) ** 2
-    chosen = np.take_along_axis(outputs, np.where(known, labels, 0)[:, None], axis=1)[:, 0]
-    return np.where(known, -np.log(np.maximum(chosen, SMALLEST_PROBABILITY)), 0.0)

@@ -14,10 +14,11 @@ from aranyani_tf.engine.exchange import Exchange, settings_of
 from aranyani_tf.engine.row_engine import ForestEngine, RowEngine
 from aranyani_tf.engine.targets import TargetUnit, in_unit
 from aranyani_tf.errors import ArgumentError, InUseError
+from aranyani_tf.evaluation.row_tallies import Scored
 from aranyani_tf.labels import is_informative, is_labelled, missing_label
-from aranyani_tf.learning.losses import losses_of_rows
 from aranyani_tf.model.fair_model import FairModel
 from aranyani_tf.model.live import Live
+from aranyani_tf.variables import put, value_of
 
 ENGINES = ("auto", "numba", "xla")
 CHUNK = 16_384  # rows of one walk in `predict_then_learn`
@@ -129,28 +130,28 @@ class EngineModel(FairModel):
         with self.handover:
             exchange.write(state, self.statistics, self.optimizer)
             if self.target_scale is not None:
-                self.target_scale.moments.assign(unit.moments)
+                put(self.target_scale.moments, unit.moments)
         self.took_note(labels, groups, outputs, norms, penalty)
         return outputs
 
     def took_note(self, labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray, norms: np.ndarray,
                   penalty: float) -> None:
         """Adds rows that were learned to the metrics and the norms of gradients."""
-        self.fairness_penalty.update_state(penalty)
+        put(self.fairness_penalty.last, penalty)
         if self.record_gradients:
             self.gradient_record.add(norms, len(labels))
         if len(labels):
-            self.progress.add(labels, groups, *self.score_rows(labels, groups, outputs))
+            self.progress.add_scored(self.score_rows(labels, groups, outputs))
 
-    def score_rows(self, labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray) -> tuple:
+    def score_rows(self, labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray) -> Scored:
         """`score`, of arrays."""
-        increments = self.prequential.row_increments(labels, groups, outputs)
-        task, known = losses_of_rows(outputs, labels), is_labelled(labels).astype(outputs.dtype)
-        self.prequential.absorb(increments)
-        self.task_loss.update_state(task, known)
+        scored = self.prequential.scored(labels, groups, outputs)
+        self.prequential.absorb(scored.increments)
+        self.task_loss.absorb((scored.loss, float(scored.num_labelled)))
         if self.has_further_metrics:
-            self.compute_metrics(None, np.where(is_labelled(labels), labels, 0), outputs, known)
-        return increments, task, known
+            known = is_labelled(labels)
+            self.compute_metrics(None, np.where(known, labels, 0), outputs, known.astype(outputs.dtype))
+        return scored
 
     def learn_arrays(self, *rows: np.ndarray) -> np.ndarray:
         if self.by_engine is None:
@@ -181,7 +182,7 @@ class EngineModel(FairModel):
         return in_unit(self.reader.engine.predict(state, features), units)
 
     def target_unit(self) -> TargetUnit:
-        return TargetUnit(None if self.target_scale is None else self.target_scale.moments.numpy())
+        return TargetUnit(None if self.target_scale is None else value_of(self.target_scale.moments))
 
     def short_answers(self, features: np.ndarray) -> np.ndarray | None:
         if self.built and self.wanted_engine != "xla" and reason_against_forest(self.forest, self.encoder) is None:

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from aranyani_tf.engine.exchange import Exchange, settings_of
-from aranyani_tf.engine.row_engine import NO_GROUPS, NO_KINDS, NO_LABELS, NO_OPTIMIZER, RowEngine, plain
+from aranyani_tf.engine.row_engine import NO_GROUPS, NO_KINDS, NO_LABELS, NO_OPTIMIZER, RowEngine, only_read, plain
 from aranyani_tf.engine.targets import TargetUnit, in_unit
 from aranyani_tf.engine.walk import plan_of, walk
 from aranyani_tf.errors import InUseError
@@ -115,7 +115,7 @@ class Live:
             answers = self.model.predict(x, verbose=0)
         else:
             rows, bad = usable_features(x, self.quick.width, self.model.compute_dtype, self.model.on_bad_rows)
-            answers = self.ask(plain(rows, self.dtype))
+            answers = self.ask(only_read(rows, self.dtype))
             answers[bad] = np.nan
         return answers[0] if single else answers
 
@@ -135,7 +135,7 @@ class Live:
             answers = np.full((len(bad), self.num_labels), np.nan, self.dtype)
             if not bad.all():
                 features, labels, groups = rules.good_rows(bad, *rows)
-                answers[~bad] = self.walk(plain(features, self.dtype), labels, plain(groups, "int32"))
+                answers[~bad] = self.walk(only_read(features, self.dtype), plain(labels, "float64"), plain(groups, "int32"))
         return answers[0] if single else answers
 
     def ask(self, rows: np.ndarray) -> np.ndarray:
@@ -151,57 +151,66 @@ class Live:
             return in_unit(outputs, self.unit.now())
 
     def walk(self, rows: np.ndarray, labels: np.ndarray, groups: np.ndarray) -> np.ndarray:
-        """Answers to rows that were checked, and learns from them."""
+        """Answers to rows that were checked, and learns from them; labels are float64, groups int32."""
         with self.turns.writing:
-            before = self.unit.moments if self.unit.moments is None else self.unit.moments.copy()
+            moments = self.unit.moments
+            before = None if moments is None else moments.copy()
             learned, units = self.unit.scaled(labels)
             outputs, norms, done = self.walk_on(rows, learned, groups)
             outputs = in_unit(outputs, units)
-            if done < len(rows):  # the scale is that of the rows that were learned
-                self.unit = TargetUnit(before)
-                self.unit.scaled(labels[:done])
-            self.held.append((labels[:done], groups[:done], outputs[:done], norms))
-            self.num_held += done
-            self.dirty = True
-            if self.num_held >= HELD:
-                self.take_note()
-            if done < len(rows):
-                self.model.progress.diverged.assign(True)
-                self.model.after_chunk("this row" if len(rows) == 1 else f"row {done:,} of these rows")
-        return outputs
+            if done == len(rows):
+                self.hold(labels, groups, outputs, norms)
+                return outputs
+            self.unit = TargetUnit(before)  # the scale is that of the rows that were learned
+            self.unit.scaled(labels[:done])
+            self.hold(labels[:done], groups[:done], outputs[:done], norms)
+            self.model.progress.diverged.assign(True)
+            self.model.after_chunk("this row" if len(rows) == 1 else f"row {done:,} of these rows")
+        raise AssertionError("after_chunk raises where the model has diverged")
 
     def walk_on(self, rows: np.ndarray, labels: np.ndarray,
                 groups: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
         """Walks as far as the state stays finite: answers, norms, and how many rows were learned."""
-        engine, state, each = self.engine, self.state, self.engine.settings.samples_per_step
-        outputs = np.empty((len(rows), self.num_labels), self.dtype)
-        norms = np.empty((-(-len(rows) // each) if self.records else 0, 9), self.dtype)
+        engine, state, each, num_rows = self.engine, self.state, self.engine.settings.samples_per_step, len(rows)
+        outputs = np.empty((num_rows, self.num_labels), self.dtype)
+        norms = np.empty((-(-num_rows // each) if self.records else 0, 9), self.dtype)
         table, kinds = engine.kinds_of(labels, groups)
-        labels = labels.astype(np.float64)
         self.plan[1][0] = self.model.fairness_weight
 
-        def go(start: int, end: int, guarded: bool) -> int:
-            here = slice(start, end)
+        def go(guarded: bool, rows: np.ndarray, labels: np.ndarray, groups: np.ndarray, kinds: np.ndarray,
+               outputs: np.ndarray, norms: np.ndarray) -> int:
             done, self.penalty = walk(
-                *self.plan, state.numbers, state.counts, state.iterations, *self.work, engine.contrasts, table,
-                rows[here], labels[here], groups[here], kinds[here], True, guarded, outputs[here],
-                norms[start // each :])
-            return start + done
+                *self.plan, state.numbers, state.counts, state.iterations, *self.work, engine.contrasts, table, rows,
+                labels, groups, kinds, True, guarded, outputs, norms)
+            return done
 
-        done = go(0, len(rows), True)
-        while done < len(rows):  # stopped before a step whose numbers may be too large: on trial
-            before = state.copy()
-            after = go(done, min(done + each, len(rows)), False)
-            if not (state.is_finite and np.isfinite(self.penalty) and np.isfinite(outputs[done:after]).all()):
+        def rest(start: int, end: int) -> tuple[np.ndarray, ...]:
+            arrays = (rows, labels, groups, kinds, outputs)
+            return *(array[start:end] for array in arrays), norms[start // each :]
+
+        done = go(True, rows, labels, groups, kinds, outputs, norms)
+        while done < num_rows:  # stopped before a step whose numbers may be too large: on trial
+            before, end = state.copy(), min(done + each, num_rows)
+            go(False, *rest(done, end))
+            if not (state.is_finite and np.isfinite(self.penalty) and np.isfinite(outputs[done:end]).all()):
                 state.take(before)
                 return outputs, norms[: done // each], done
-            done = go(after, len(rows), True) if after < len(rows) else after
+            done = end + (go(True, *rest(end, num_rows)) if end < num_rows else 0)
         return outputs, norms, done
+
+    def hold(self, *rows: np.ndarray) -> None:
+        """Keeps rows that were learned for the metrics."""
+        self.held.append(rows)
+        self.num_held += len(rows[0])
+        self.dirty = True
+        if self.num_held >= HELD:
+            self.take_note()
 
     def take_note(self) -> None:
         """Adds the rows that are held to the metrics."""
         if self.held:
             labels, groups, outputs, norms = (np.concatenate(parts) for parts in zip(*self.held, strict=True))
+            labels = labels.astype(self.quick.label_type)
             self.held, self.num_held = [], 0
             with self.model.state:
                 self.model.took_note(labels, groups, outputs, norms, self.penalty)

@@ -11,6 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from aranyani_tf.evaluation.prequential import Mean, Prequential, RegressionPrequential
+from aranyani_tf.evaluation.row_tallies import Scored
 from aranyani_tf.evaluation.sentences import FEW, told_signs, told_small_groups
 from aranyani_tf.labels import is_informative
 
@@ -50,6 +51,12 @@ class Progress:
         self.prequential.absorb(increments)
         self.task_loss.update_state(losses, known)
         self.num_rows.assign_add(tf.reduce_sum(tf.cast(is_informative(labels, groups), tf.int64)))
+
+    def add_scored(self, scored: Scored) -> None:
+        """The same of arrays."""
+        self.prequential.absorb(scored.increments)
+        self.task_loss.absorb((scored.loss, float(scored.num_labelled)))
+        self.num_rows.assign_add(scored.num_informative)
 
     def results(self) -> dict[str, float]:
         """The metrics so far as plain numbers; NaN for those that cannot be known yet."""

@@ -30,6 +30,7 @@ class QuickRows:
         rows = np.empty((1, self.width), self.dtype)
         row = rows[0]
         row[:] = x
+        rows.flags.writeable = False  # as the engine knows its rows
         return rows if np.dot(row, row) < ORDINARY else None
 
     def are_codes(self, y: Any, a: Any) -> bool:
@@ -41,5 +42,5 @@ class QuickRows:
         return bool(isinstance(y, WHOLE) and -1 <= y < self.num_labels)
 
     def codes(self, y: Any, a: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Both as arrays of one."""
-        return np.array((y,), self.label_type), np.array((a,), np.int32)
+        """Both as arrays of one, of the types that the engine takes."""
+        return np.array((y,), np.float64), np.array((a,), np.int32)
