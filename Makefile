@@ -75,8 +75,8 @@ lint: everything  ## ruff, and mypy on the package
 	$(RUN) -m ruff check .
 	$(RUN) -m mypy
 
-benchmark: setup  ## speed against River and plain Keras -> results/benchmark.csv
-	$(RUN) benchmarks/speed.py
+benchmark: setup  ## speed against River, scikit-learn and plain Keras -> results/benchmark.csv
+	$(RUN) benchmarks/speed.py $(ARGS)
 
 docs: $(DOCS)  ## the API page, from the docstrings -> docs/api/index.html
 	PYTHONPATH=reproduce $(RUN) -m prepare.api_page

@@ -5,52 +5,113 @@ while one is not what the files say.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pandas as pd
 
 from aranyani_tf.files import whole_file
+from benchmarks import names
+from benchmarks.names import FIT, WIDTHS
 from harness import RESULTS, ROOT
 
-CONTENDERS = {
-    "aranyani fit": "`Aranyani.fit`", "river LogisticRegression": "River logistic regression",
-    "river HoeffdingTree": "River Hoeffding tree", "river HoeffdingAdaptiveTree": "River adaptive Hoeffding tree",
-    "keras fit(batch_size=1)": "Keras `fit(batch_size=1)`, same forest, no fairness"}
+LEVELS = {"node": "node, the paper's", "leaf": "leaf", "output": "output"}
+ENGINES = {"numba": "the engine", "xla": "XLA"}
+RATES = {(FIT, "numba"): "`Aranyani.fit`", (FIT, "xla"): '`Aranyani.fit` by `compile(engine="xla")`',
+         (names.LOGISTIC, None): "River logistic regression", (names.HOEFFDING, None): "River Hoeffding tree",
+         (names.ADAPTIVE, None): "River adaptive Hoeffding tree",
+         (names.PLAIN, None): "Keras `fit(batch_size=1)`, same forest, no fairness",
+         (names.SCIKIT, None): "scikit-learn `SGDClassifier`, a linear model, 4,096 rows at a time"}
+LATENCIES = {(names.LIVE, names.PREDICT): "`live.predict`",
+             (names.HOEFFDING, names.PREDICT): "River Hoeffding tree, `predict_one`",
+             (names.SCIKIT, names.PREDICT): "scikit-learn `SGDClassifier`, `predict_proba`",
+             (names.MODEL, names.PREDICT): "`model.predict`",
+             (names.LIVE, names.BOTH): "`live.predict_then_learn`",
+             (names.HOEFFDING, names.BOTH): "River Hoeffding tree, `predict_one` and `learn_one`",
+             (names.LOGISTIC, names.BOTH): "River logistic regression, likewise",
+             (names.SCIKIT, names.LEARN): "scikit-learn `SGDClassifier`, `partial_fit` alone",
+             (names.MODEL, names.BOTH): "`model.predict_then_learn`"}
 
 
 def rounded(value: float) -> str:
     """To three digits, as a machine's speed deserves."""
-    return f"{float(f'{value:.3g}'):,.0f}"
+    value = float(f"{value:.3g}")
+    return f"{value:,.0f}" if value >= 100 else f"{value:,.1f}"
 
 
-def speed_table(results: Path) -> str:
-    """The throughput of all contenders, and what else of the benchmark the README tells."""
+def measured(results: Path, measure: str) -> pd.DataFrame:
+    """The benchmark's rows of one measure."""
     found = pd.read_csv(results / "benchmark.csv")
-    rates = found[found["measure"] == "throughput"].pivot(
-        index="contender", columns="num_features", values="samples_per_second")
-    ours = found[(found["measure"] == "throughput") & (found["contender"] == "aranyani fit")].set_index("num_features")
-    lines = ["| samples per second | " + " | ".join(f"{width} features" for width in rates.columns) + " |",
-             "|---|" + "---|" * len(rates.columns)]
-    lines += [f"| {name} | " + " | ".join(map(rounded, rates.loc[contender])) + " |"
-              for contender, name in CONTENDERS.items()]
-    lines.append("| **`Aranyani.fit` ÷ Hoeffding tree** | "
-                 + " | ".join(f"**{ratio:.0f}×**" for ratio in ours["ratio_to_hoeffding_tree"]) + " |")
-    grove = found[found["measure"] == "grove"].set_index("num_features")["ratio_to_single_model"]
-    length = found[found["measure"] == "length"]
-    compiled = ours["compile_seconds"]
-    rates, rows = length["samples_per_second"], length["num_rows"]
+    return found[found["measure"] == measure]
+
+
+def one(found: pd.DataFrame, column: str, **wanted: object) -> float:
+    """The number of the one row that is asked for; None asks for an empty cell."""
+    for name, value in wanted.items():
+        found = found[found[name].isna() if value is None else found[name] == value]
+    (value,) = found[column]
+    return float(value)
+
+
+def lines_of(title: str, rows: Iterable[tuple[str, Iterable[str]]]) -> list[str]:
+    """A table with a column for each number of features."""
+    return [f"| {title} | " + " | ".join(f"{width} features" for width in WIDTHS) + " |",
+            "|---|" + "---|" * len(WIDTHS), *(f"| {name} | " + " | ".join(cells) + " |" for name, cells in rows)]
+
+
+def rates_table(found: pd.DataFrame) -> list[str]:
+    """Rows per second of all contenders, ours at the node level."""
+    def cells(column: str, written: Callable[[float], str], contender: str, engine: str | None) -> list[str]:
+        level = "node" if contender == FIT else None
+        return [written(one(found, column, contender=contender, engine=engine, level=level, num_features=width))
+                for width in WIDTHS]
+
+    rows = [(told, cells("rows_per_second", rounded, *key)) for key, told in RATES.items()]
+    rows += [(f"**`Aranyani.fit` ÷ {told}**", cells(column, lambda ratio: f"**{rounded(ratio)}×**", FIT, "numba"))
+             for told, column in (("XLA", "ratio_to_xla"), ("Hoeffding tree", "ratio_to_hoeffding_tree"))]
+    return lines_of("rows per second", rows)
+
+
+def latency_table(found: pd.DataFrame) -> list[str]:
+    """Microseconds of one row: the median, and what 99 of 100 stay below."""
+    def cell(contender: str, operation: str, width: int) -> str:
+        median, tail = (rounded(one(found, column, contender=contender, operation=operation, num_features=width))
+                        for column in ("p50_microseconds", "p99_microseconds"))
+        return f"{median} ({tail})"
+
+    return lines_of("one row in µs: median (99th percentile)",
+                    [(told, [cell(*key, width) for width in WIDTHS]) for key, told in LATENCIES.items()])
+
+
+def speeds(results: Path) -> str:
+    """Throughput and latency of all contenders, and what else of the benchmark the README tells."""
+    rates, grove, length = (measured(results, measure) for measure in ("throughput", "grove", "length"))
+    first = measured(results, "first_call").groupby("engine")["first_call_seconds"]
+    state = {width: one(rates, "state_bytes", contender=FIT, engine="numba", level="node", num_features=width) / 1000
+             for width in WIDTHS}
+    models = [(rounded(one(grove, "rows_per_second", num_features=width)),
+               one(grove, "ratio_to_single_model", num_features=width)) for width in (14, 40)]
+    speed, rows = length["rows_per_second"], length["num_rows"]
     sentences = [
-        f"A Grove of 40 models trains {grove[14]:.1f} times as many model-samples per second as the single model at 14 "
-        f"features, {grove[40]:.1f} times at 40.",
-        f"The first chunk takes {compiled.min():.0f} to {compiled.max():.0f} s longer, while XLA compiles it: once, "
-        "also for a ragged last chunk or another λ.",
+        f"A Grove of 40 models on {grove['cores'].max():.0f} cores learns {models[0][0]} model-rows per second at 14 "
+        f"features, {models[0][1]:.1f} times as many as the single model, and {models[1][0]} at 40, "
+        f"{models[1][1]:.1f} times as many.",
+        f"In a fresh process the first chunk takes {first.max()['numba']:.1f} s; by XLA, which compiles in every "
+        f"process, {first.min()['xla']:.1f} to {first.max()['xla']:.1f} s.",
         f"From {rows.min():,.0f} to {rows.max():,.0f} rows the speed varies by "
-        f"{100 * (rates.max() / rates.min() - 1):.0f} %.",
-        f"The running means take {ours['state_bytes'][14] / 1000:.0f} kB at 14 features and "
-        f"{ours['state_bytes'][768] / 1000:.0f} kB at 768, whatever the length of the stream."]
-    lines += ["", *sentences]
-    return "\n".join(lines)
+        f"{100 * (speed.max() / speed.min() - 1):.0f} %.",
+        f"The running means take {state[14]:.0f} kB at 14 features and {state[768]:.0f} kB at 768, whatever the length "
+        "of the stream."]
+    return "\n".join([*rates_table(rates), "", *latency_table(measured(results, "latency")), "", *sentences])
+
+
+def levels(results: Path) -> str:
+    """What the three levels of the constraint cost, by both engines."""
+    found = measured(results, "throughput")
+    rows = [(f"{told}, {by}", [rounded(one(found, "rows_per_second", contender=FIT, engine=engine, level=level,
+                                           num_features=width)) for width in WIDTHS])
+            for level, told in LEVELS.items() for engine, by in ENGINES.items()]
+    return "\n".join(lines_of("level, rows per second of `fit`", rows))
 
 
 def table_2(results: Path) -> str:
@@ -65,9 +126,11 @@ def table_2(results: Path) -> str:
             f"after {compiled.min():.1f} to {compiled.max():.1f} s of compilation.")
 
 
-BLOCKS: dict[str, tuple[str, Callable[[Path], str]]] = {
-    "README.md": ("written by `make numbers` from results/benchmark.csv", speed_table),
-    "docs/deviations.md": ("written by `make numbers` from results/table2.csv", table_2)}
+BENCHMARK, TABLE_2 = (f"written by `make numbers` from results/{name}.csv" for name in ("benchmark", "table2"))
+BLOCKS: list[tuple[str, str, Callable[[Path], str]]] = [  # page, the comment before the place, what stands there
+    ("README.md", BENCHMARK, speeds),
+    ("docs/deviations.md", TABLE_2, table_2),
+    ("docs/deviations.md", BENCHMARK, levels)]
 
 
 def with_block(text: str, opening: str, content: str) -> str:
@@ -80,7 +143,7 @@ def with_block(text: str, opening: str, content: str) -> str:
 
 
 def main(root: Path = ROOT, results: Path = RESULTS) -> None:
-    for page, (opening, write) in BLOCKS.items():
+    for page, opening, write in BLOCKS:
         path = root / page
         text = with_block(path.read_text(encoding="utf-8"), opening, write(results))
         with whole_file(path, "w") as file:

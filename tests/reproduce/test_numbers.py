@@ -1,17 +1,32 @@
-"""Numbers on the pages are those of the committed results."""
+"""Numbers on the pages are those of the committed results, and the benchmark measures all that they tell."""
 
+import subprocess
+import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from benchmarks import names
 from prepare import numbers
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("page", numbers.BLOCKS)
-def test_the_speeds_on_a_page_are_those_of_the_committed_csv(page):
-    opening, write = numbers.BLOCKS[page]
+YARDSTICK = """
+import numpy as np
+
+def state(num_trees, height, num_inputs):
+    return [np.zeros((num_inputs, 1)), np.zeros(1)]
+
+def walk(num_trees, height, inputs, labels, groups, weights, steps, weight, delta, slope, rate, outputs):
+    assert (inputs[:, -1] == 1).all() and set(labels) | set(groups) <= {0, 1} and len(outputs) == len(inputs)
+    steps += len(inputs @ weights)
+"""
+
+
+@pytest.mark.parametrize(("page", "opening", "write"), numbers.BLOCKS)
+def test_the_speeds_on_a_page_are_those_of_the_committed_csv(page, opening, write):
     text = (ROOT / page).read_text(encoding="utf-8")
     content = write(ROOT / "results")
     assert "nan" not in content and len(content) > 100
@@ -21,3 +36,52 @@ def test_the_speeds_on_a_page_are_those_of_the_committed_csv(page):
 def test_a_page_without_its_place_is_refused():
     with pytest.raises(ValueError, match="has no place"):
         numbers.with_block("no comments here", "written", "1")
+
+
+def test_one_run_of_the_benchmark_has_every_measure_and_the_pages_are_written_from_it(tmp_path):
+    (tmp_path / "sketch.py").write_text(YARDSTICK)
+    subprocess.run([sys.executable, ROOT / "benchmarks" / "speed.py", "--scale", "0.001", "--rounds", "1",
+                    "--output", "benchmark.csv", "--yardstick", "sketch.py"], check=True, cwd=tmp_path)
+    found = pd.read_csv(tmp_path / "benchmark.csv")
+    assert list(found["measure"].unique()) == ["throughput", "latency", "grove", "height", "length", "first_call",
+                                               "compilations"]
+    measures = dict(list(found.groupby("measure")))
+
+    rates = measures["throughput"]
+    assert (rates["rows_per_second"] > 0).all() and set(rates["num_features"]) == {14, 40, 768}
+    ours = rates[rates["contender"] == names.FIT].set_index(["num_features", "level", "engine"])
+    assert len(ours) == 3 * 3 * 2 and ours["ratio_to_xla"].notna().sum() == 3 * 3
+    by_hand = ours.loc[14, "leaf", "numba"]["rows_per_second"] / ours.loc[14, "leaf", "xla"]["rows_per_second"]
+    assert ours.loc[14, "leaf", "numba"]["ratio_to_xla"] == pytest.approx(by_hand, abs=0.01)
+    assert (rates["contender"] == names.SKETCH).sum() == 3 == rates["ratio_to_yardstick"].notna().sum()
+    assert (rates[rates["contender"] == names.HOEFFDING]["ratio_to_hoeffding_tree"] == 1).all()
+
+    latency = measures["latency"]
+    assert (latency["p99_microseconds"] >= latency["p50_microseconds"]).all() and len(latency) == 3 * 11
+    medians = latency.set_index(["contender", "operation", "num_features"])["p50_microseconds"]
+    assert medians[names.LIVE, names.BOTH, 768] < medians[names.MODEL, names.BOTH, 768]
+    assert latency["ratio_to_hoeffding_tree"].isna().sum() == 3  # of `partial_fit` alone, which no tree does
+
+    assert (measures["grove"]["cores"] >= 1).all() and (measures["grove"]["ratio_to_single_model"] > 0).all()
+    assert list(measures["height"]["height"]) == list(range(2, 11))
+    assert list(measures["length"]["num_rows"]) == [10_000, 100_000]
+    first = measures["first_call"].set_index(["engine", "num_features"])["first_call_seconds"]
+    assert all(first["numba", width] < first["xla", width] for width in names.WIDTHS)
+
+    for write in (numbers.speeds, numbers.levels):
+        content = write(tmp_path)
+        assert "nan" not in content and len(content) > 100
+    assert "A Grove of 40 models on" in numbers.speeds(tmp_path)
+
+
+def test_a_measure_made_again_leaves_the_other_rows_and_one_that_nobody_knows_is_refused(tmp_path):
+    def run(*arguments):
+        command = [sys.executable, ROOT / "benchmarks" / "speed.py", "--output", "benchmark.csv", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+
+    pd.DataFrame({"measure": ["grove", "compilations"], "contender": ["kept", "made again"]}).to_csv(
+        tmp_path / "benchmark.csv", index=False)
+    assert run("--only", "compilations").returncode == 0
+    assert list(pd.read_csv(tmp_path / "benchmark.csv")["contender"]) == ["kept", names.FIT]
+    refused = run("--only", "warp")
+    assert refused.returncode == 2 and "no measure 'warp'" in refused.stderr
