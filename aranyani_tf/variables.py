@@ -1,6 +1,6 @@
 """Keras's variables as arrays: read and written outside of a program, without what Keras does around it.
 
-A model's state is some twenty variables. Keras takes 40 µs to read or write one of them, of which the copy is the least.
+A model's state is some twenty variables. Keras takes 40 µs to read or write one, of which the copy is the least.
 """
 
 from typing import Any

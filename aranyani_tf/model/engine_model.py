@@ -18,6 +18,7 @@ from aranyani_tf.evaluation.row_tallies import Scored
 from aranyani_tf.labels import is_informative, is_labelled, missing_label
 from aranyani_tf.model.fair_model import FairModel
 from aranyani_tf.model.live import Live
+from aranyani_tf.model.session import Session
 from aranyani_tf.variables import put, value_of
 
 ENGINES = ("auto", "numba", "xla")
@@ -38,7 +39,7 @@ class EngineModel(FairModel):
         self.reason: str | None = "not asked"  # why the engine does not learn, once it is known
         self.exchange: Exchange | None = None
         self.reader: Exchange | None = None
-        self.session: Live | None = None
+        self.session: Session | None = None  # that owns the state at the moment
         self.handover = threading.Lock()  # while variables that belong together are read or written
 
     def constraint_class(self) -> Any:

@@ -1,0 +1,133 @@
+"""A model's state in the engine's own arrays, while a live session owns it.
+
+Keras's variables take a millisecond to read and write; here they are read once, and written by `flush`.
+"""
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from aranyani_tf.engine.exchange import Exchange, settings_of
+from aranyani_tf.engine.row_engine import NO_GROUPS, NO_KINDS, NO_LABELS, NO_OPTIMIZER, RowEngine
+from aranyani_tf.engine.targets import TargetUnit, in_unit
+from aranyani_tf.engine.walk import plan_of, walk
+from aranyani_tf.model.turns import Turns
+from aranyani_tf.variables import put
+
+HELD = 1024  # rows whose answers are held back before they are added to the metrics
+
+
+class Session:
+    """The state of one model; rows have been checked. Threads may share it.
+
+    Args:
+        model: an `EngineModel`, built and compiled.
+        exchange: its own.
+        label_type: of its labels.
+    """
+
+    def __init__(self, model: Any, exchange: Exchange, label_type: np.dtype) -> None:
+        engine = exchange.engine
+        assert isinstance(engine, RowEngine)
+        self.model, self.exchange, self.engine, self.label_type = model, exchange, engine, label_type
+        self.state, self.unit = exchange.read(model.statistics, model.optimizer), model.target_unit()
+        self.dtype, self.num_labels, self.records = engine.dtype, model.num_labels, model.record_gradients
+        self.turns, self.own = Turns(), threading.local()
+        self.work = engine.work(engine.settings.samples_per_step)
+        self.plan = plan_of(engine.shape, engine.settings._replace(records=self.records),
+                            settings_of(model.optimizer))
+        self.asking = plan_of(engine.shape, engine.settings._replace(samples_per_step=1), NO_OPTIMIZER)
+        self.held: list[tuple[np.ndarray, ...]] = []
+        self.num_held, self.penalty, self.changed = 0, 0.0, False
+
+    def ask(self, rows: np.ndarray) -> np.ndarray:
+        """Answers to rows that were checked; every thread has arrays of its own to work with."""
+        work = getattr(self.own, "work", None)
+        if work is None:
+            work = self.own.work = self.engine.work()
+        engine, state = self.engine, self.state
+        outputs = np.empty((len(rows), self.num_labels), self.dtype)
+        with self.turns.reading:
+            walk(*self.asking, state.numbers, state.counts, state.iterations, *work, engine.contrasts, engine.table,
+                 rows, NO_LABELS, NO_GROUPS, NO_KINDS, False, False, outputs, outputs[:0])
+            return in_unit(outputs, self.unit.now())
+
+    def walk(self, rows: np.ndarray, labels: np.ndarray, groups: np.ndarray) -> np.ndarray:
+        """Answers to rows that were checked, and learns from them; labels are float64, groups int32."""
+        with self.turns.writing:
+            moments = self.unit.moments
+            before = None if moments is None else moments.copy()
+            learned, units = self.unit.scaled(labels)
+            outputs, norms, done = self.walk_on(rows, learned, groups)
+            outputs = in_unit(outputs, units)
+            if done == len(rows):
+                self.hold(labels, groups, outputs, norms)
+                return outputs
+            self.unit = TargetUnit(before)  # the scale is that of the rows that were learned
+            self.unit.scaled(labels[:done])
+            self.hold(labels[:done], groups[:done], outputs[:done], norms)
+            self.model.progress.diverged.assign(True)
+            self.model.after_chunk("this row" if len(rows) == 1 else f"row {done:,} of these rows")
+        raise AssertionError("after_chunk raises where the model has diverged")
+
+    def walk_on(self, rows: np.ndarray, labels: np.ndarray,
+                groups: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+        """Walks as far as the state stays finite: answers, norms, and how many rows were learned."""
+        engine, state, each, num_rows = self.engine, self.state, self.engine.settings.samples_per_step, len(rows)
+        outputs = np.empty((num_rows, self.num_labels), self.dtype)
+        norms = np.empty((-(-num_rows // each) if self.records else 0, 9), self.dtype)
+        table, kinds = engine.kinds_of(labels, groups)
+        self.plan[1][0] = self.model.fairness_weight
+
+        def go(guarded: bool, rows: np.ndarray, labels: np.ndarray, groups: np.ndarray, kinds: np.ndarray,
+               outputs: np.ndarray, norms: np.ndarray) -> int:
+            done, self.penalty = walk(
+                *self.plan, state.numbers, state.counts, state.iterations, *self.work, engine.contrasts, table, rows,
+                labels, groups, kinds, True, guarded, outputs, norms)
+            return done
+
+        def rest(start: int, end: int) -> tuple[np.ndarray, ...]:
+            arrays = (rows, labels, groups, kinds, outputs)
+            return *(array[start:end] for array in arrays), norms[start // each :]
+
+        done = go(True, rows, labels, groups, kinds, outputs, norms)
+        while done < num_rows:  # stopped before a step whose numbers may be too large: on trial
+            before, end = state.copy(), min(done + each, num_rows)
+            go(False, *rest(done, end))
+            if not (state.is_finite and np.isfinite(self.penalty) and np.isfinite(outputs[done:end]).all()):
+                state.take(before)
+                return outputs, norms[: done // each], done
+            done = end + (go(True, *rest(end, num_rows)) if end < num_rows else 0)
+        return outputs, norms, done
+
+    def hold(self, *rows: np.ndarray) -> None:
+        """Keeps rows that were learned for the metrics."""
+        self.held.append(rows)
+        self.num_held += len(rows[0])
+        self.changed = True
+        if self.num_held >= HELD:
+            self.take_note()
+
+    def take_note(self) -> None:
+        """Adds the rows that are held to the metrics."""
+        if self.held:
+            labels, groups, outputs, norms = (np.concatenate(parts) for parts in zip(*self.held, strict=True))
+            labels = labels.astype(self.label_type)
+            self.held, self.num_held = [], 0
+            with self.model.state:
+                self.model.took_note(labels, groups, outputs, norms, self.penalty)
+            self.model.warn(at_once=False)
+
+    def flush(self) -> None:
+        """Writes what was learned into the model's variables."""
+        with self.turns.writing:
+            self.take_note()
+            model = self.model
+            if self.changed:
+                with model.state, model.handover:
+                    self.exchange.write(self.state, model.statistics, model.optimizer)
+                    if model.target_scale is not None:
+                        put(model.target_scale.moments, self.unit.moments)
+                self.changed = False
+            self.plan[1][5] = settings_of(model.optimizer).learning_rate
