@@ -12,7 +12,7 @@ from typing import Any
 from aranyani_tf.files import whole_file
 from harness import ROOT
 
-PACKAGES = ("tensorflow", "keras", "numpy", "pandas", "matplotlib", "river")
+PACKAGES = ("tensorflow", "keras", "numpy", "pandas", "matplotlib", "numba", "river")
 
 
 class Clock:

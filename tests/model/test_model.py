@@ -269,6 +269,7 @@ def test_one_compilation_serves_ragged_chunks_and_a_changed_weight(tmp_path):
         import aranyani_tf as ar
         stream = ar.datasets.load("synthetic", num_rows=1000)
         model = ar.Aranyani(num_trees=1, height=2)
+        model.compile(engine="xla")
         model.fit(stream.chunks(300), verbose=0)
         model.fairness_weight = 3.0
         model.fit(stream[:777].chunks(300), verbose=0)
