@@ -12,7 +12,7 @@ import pytest
 import aranyani_tf as ar
 from engine_rows import learned, pieces, rows, same
 
-NUM_ROWS = 210
+NUM_ROWS = 140
 SETTINGS = {
     "node": {}, "leaf": {"constraint": "leaf", "num_trees": 1, "height": 4},
     "output": {"constraint": "output", "num_groups": 3, "num_labels": 3, "chance": 1.0},
@@ -109,7 +109,7 @@ for path in sorted(Path(sys.argv[1]).glob("*.keras")):
 
 
 def test_a_saved_model_goes_on_to_the_same_bits_in_another_process(tmp_path):
-    half = 100
+    half = 70
     for name in SETTINGS:
         model, stream = model_of(name), stream_of(name)
         model.predict_then_learn(*(array[:half] for array in stream))

@@ -11,7 +11,6 @@ import pytest
 import tensorflow as tf
 
 import aranyani_tf as ar
-from aranyani_tf.model import live as live_module
 from aranyani_tf.model.turns import Turns
 from engine_rows import SMALL, learned, pieces, rows, same
 
@@ -599,24 +598,32 @@ def test_what_is_saved_while_others_learn_is_of_one_moment(tmp_path):
     loaded.predict(x)
 
 
-def test_saving_and_learning_threads_do_not_wait_for_each_other(tmp_path, monkeypatch):
-    """Who saves holds the model and looks at the session; who learns holds the session and adds to the metrics."""
-    monkeypatch.setattr(live_module, "HELD", 2)
-    model, stream, done = trained(), rows(400, seed=1), []
+class Watched:
+    """A writer's turn that notes whether who takes it holds the model's state."""
 
-    def both():
-        with model.live() as live:
-            learner = threading.Thread(target=learn_one_by_one, args=(live, stream), daemon=True)
-            learner.start()
-            for _ in range(5):
-                model.save(tmp_path / "model.keras")
-            learner.join()
-            done.append(model.so_far()["rows"])
+    def __init__(self, model, writing):
+        self.model, self.writing, self.held = model, writing, []
 
-    thread = threading.Thread(target=both, daemon=True)
-    thread.start()
-    thread.join(20)
-    assert done == [420]
+    def __enter__(self):
+        self.held.append(self.model.state._is_owned())
+        return self.writing.__enter__()
+
+    def __exit__(self, *problem):
+        return self.writing.__exit__(*problem)
+
+
+@pytest.mark.parametrize("how", ["save", "save_weights", "so_far", "predict", "evaluate"])
+def test_who_holds_the_model_never_waits_for_the_session(tmp_path, how):
+    """Who learns holds the session while rows are added to the metrics, and waits for the model: each for the other."""
+    model, (x, y, a) = trained(), rows(20, seed=1)
+    with model.live() as live:
+        live.learn(x, y, a)
+        live.turns.writing = watched = Watched(model, live.turns.writing)
+        {"save": lambda: model.save(tmp_path / "model.keras"), "so_far": model.so_far,
+         "save_weights": lambda: model.save_weights(tmp_path / "model.weights.h5"),
+         "predict": lambda: model.predict(x),
+         "evaluate": lambda: model.evaluate({"features": x, "group": a}, y, verbose=0)}[how]()
+        assert watched.held and not any(watched.held)
 
 
 def wait_until(condition, seconds=5.0):
