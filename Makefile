@@ -11,7 +11,7 @@ SWEEP ?= adult
 FIGURES := $(shell $(firstword $(wildcard $(RUN)) $(PYTHON)) reproduce/harness/figure_names.py)
 # In four goes: TensorFlow keeps every program that it compiled, and a process that ran all tests would hold 14 GB.
 TESTS := 'tests/model' 'tests/streams tests/evaluation tests/datasets tests/embeddings tests/baselines' \
-  'tests/reproduce' 'tests/forest tests/fairness tests/learning tests/test_*.py aranyani_tf README.md'
+  'tests/reproduce' 'tests/forest tests/fairness tests/learning tests/engine tests/test_*.py aranyani_tf README.md'
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .DEFAULT_GOAL := help

@@ -1,4 +1,4 @@
-"""The compiled loop against the float64 NumPy reference, over 300 steps, setting by setting."""
+"""The step of each engine against the float64 NumPy reference, over 300 steps, setting by setting."""
 
 import numpy as np
 import pytest
@@ -26,21 +26,34 @@ def stream_for(case, seed=0):
     return features, labels, groups
 
 
-def run_both(case, fairness_weight, dtype):
+REFERENCES = {}  # what the reference said, and its weights: both engines are compared with one run of it
+
+
+def reference_run(model, rows, **settings):
+    """The reference from where the model begins."""
+    shapes = [weight.shape for weight in model.forest.get_weights()]
+    key = repr((settings, model.seed, shapes, model.compute_dtype))
+    if key not in REFERENCES:
+        known = {name: value for name, value in settings.items() if name != "missing"}
+        reference = Reference(*model.forest.get_weights(), **known)
+        REFERENCES[key] = reference.run(*rows), reference.weights
+    return REFERENCES[key]
+
+
+def run_both(case, fairness_weight, dtype, engine):
     """The probabilities of every step, and the final weights, from the model and the reference."""
     case = {"num_trees": 3, "height": 2} | case
     settings = {k: v for k, v in case.items() if k not in ("missing", "linear_slope", "l2")}
     penalty = ar.L2() if case.get("l2") else ar.Huber(linear_slope=case.get("linear_slope"))
     model = ar.Aranyani(**settings, fairness_weight=fairness_weight, penalty=penalty, seed=1, dtype=dtype,
                         scale_target=False)
-    features, labels, groups = stream_for(case)
-    model.build((None, features.shape[1]))
-    shared = {k: v for k, v in case.items()
-              if k not in ("missing", "num_trees", "height", "num_labels", "routing")}
-    reference = Reference(*model.forest.get_weights(), fairness_weight=fairness_weight, **shared)
-    ours = model.predict_then_learn(features, labels, groups)
-    theirs = reference.run(features, labels, groups)
-    return ours, theirs, model, reference
+    model.compile(engine=engine)
+    assert model.engine == engine
+    rows = stream_for(case)
+    model.build((None, rows[0].shape[1]))
+    shared = {k: v for k, v in case.items() if k not in ("num_trees", "height", "num_labels", "routing")}
+    theirs = reference_run(model, rows, fairness_weight=fairness_weight, **shared)
+    return (model.predict_then_learn(*rows), model.forest.get_weights()), theirs
 
 
 # Each line turns some knobs away from the paper's setting; together they cover every knob, and
@@ -108,27 +121,30 @@ BY_XLA = (
     {"update_when": "predicted_positive"}, {"wait_for_all_groups": True, "num_groups": 4},
     {"online": False, "samples_per_step": 10, "linear_slope": 1.0},
     {"decay": 0.05, "forget": "time", "chance": 1.0, "num_groups": 4, "missing": True, "linear_slope": 1.0})
-MARKED = [pytest.param(case, marks=pytest.mark.xla if case in BY_XLA else (),
-                       id=",".join(f"{k}={v}" for k, v in case.items()) or "paper") for case in CASES]
+NOT_OF_THE_ENGINE = ({"routing": "mask"},)
+MARKED = [pytest.param(case, engine, id=f"{engine}-" + (",".join(f"{k}={v}" for k, v in case.items()) or "paper"),
+                       marks=pytest.mark.xla if engine == "xla" and case in BY_XLA else ())
+          for case in CASES for engine in ("numba", "xla") if engine == "xla" or case not in NOT_OF_THE_ENGINE]
 
 
-@pytest.mark.parametrize("case", MARKED)
-def test_every_step_agrees_with_the_reference(case):
+@pytest.mark.parametrize(("case", "engine"), MARKED)
+def test_every_step_agrees_with_the_reference(case, engine):
     """In float64 to the last digits, so that no rounding can hide a mistake."""
-    ours, theirs, model, reference = run_both(case, 1.0, "float64")
-    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9)
-    for weight, expected in zip(model.forest.get_weights(), reference.weights, strict=True):
+    (said, weights), (expected_said, expected_weights) = run_both(case, 1.0, "float64", engine)
+    np.testing.assert_allclose(said, expected_said, rtol=0, atol=1e-9)
+    for weight, expected in zip(weights, expected_weights, strict=True):
         np.testing.assert_allclose(weight, expected, rtol=0, atol=1e-9)
 
 
-@pytest.mark.xla
+@pytest.mark.parametrize("engine", ["numba", pytest.param("xla", marks=pytest.mark.xla)])
 @pytest.mark.parametrize("linear_slope", [None, 1.0], ids=["paper", "released"])
-def test_float32_stays_within_1e_4_of_the_reference(linear_slope):
+def test_float32_stays_within_1e_4_of_the_reference(linear_slope, engine):
     """For every λ by one compiled model, which λ does not compile again."""
     model = ar.Aranyani(num_trees=3, height=4, seed=1, penalty=ar.Huber(linear_slope=linear_slope))
+    model.compile(engine=engine)
+    assert model.engine == engine
     rows, rewindable = stream_for({}), Rewindable(model, num_features=5)
     for fairness_weight in (0.0, 0.1, 1.0, 10.0):
         rewindable.rewind().fairness_weight = fairness_weight
-        reference = Reference(
-            *model.forest.get_weights(), fairness_weight=fairness_weight, linear_slope=linear_slope)
-        np.testing.assert_allclose(model.predict_then_learn(*rows), reference.run(*rows), rtol=0, atol=1e-4)
+        expected, _ = reference_run(model, rows, fairness_weight=fairness_weight, linear_slope=linear_slope)
+        np.testing.assert_allclose(model.predict_then_learn(*rows), expected, rtol=0, atol=1e-4)
