@@ -124,7 +124,7 @@ class RowEngine(ForestEngine):
         outputs = tf.zeros((len(labels), self.shape.num_labels), self.dtype)
         labels = labels.astype(self.dtype if self.shape.num_labels == 1 else "int32")
         found = self.objective.membership(tf.constant(labels), tf.constant(groups.astype("int32")), outputs)
-        return np.ascontiguousarray(found, "float64")
+        return plain(found, "float64")
 
     def learn(self, state: State, optimizer: Optimizer, fairness_weight: float, features: np.ndarray,
               labels: np.ndarray, groups: np.ndarray, *, records: bool = False) -> tuple[np.ndarray, np.ndarray, float]:

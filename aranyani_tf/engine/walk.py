@@ -128,10 +128,11 @@ def walk(whole: np.ndarray, rest: np.ndarray, numbers: np.ndarray, counts: np.nd
             if slope != slope or outputs[done + i, 0] != outputs[done + i, 0]:
                 steepest = np.inf
         if guarded:
-            counts[-1] = max(counts[-1], 2 * largest * max(steepest if settings.compares_loss else 1.0, 1.0))
+            entry = max(counts[-1], 2 * largest * max(steepest if settings.compares_loss else 1.0, 1.0))
             pull = weight * contrasts.shape[0] * max(settings.slope, 1.0)
-            if not steepest * 2 * largest + pull * num_cells * counts[-1] < SAFE:
+            if not steepest * 2 * largest + pull * num_cells * entry < SAFE:
                 break
+            counts[-1] = entry
 
         # The memory, and what the gaps in it ask for.
         cells.count(samples, work.member, work.arrived, settings.decay, settings.by_time, settings.online, cell_count,

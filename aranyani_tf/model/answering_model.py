@@ -59,7 +59,7 @@ class AnsweringModel(ChunkModel):
         """By Keras's `predict`, which has callbacks and progress bars, and takes 79 ms to begin."""
         if self.built and self.predict_function is not None:
             return super().predict(features, **arguments)
-        with self.state:
+        with self.settled(), self.state:
             return super().predict(features, **arguments)
 
     def short_answers(self, features: np.ndarray) -> np.ndarray | None:

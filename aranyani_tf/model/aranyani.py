@@ -9,7 +9,6 @@ from typing import Any, Self
 import keras
 import tensorflow as tf
 
-from aranyani_tf.arguments import require_choice
 from aranyani_tf.errors import ArgumentError
 from aranyani_tf.fairness import notions, penalties
 from aranyani_tf.fairness.constraints import MAKERS
@@ -20,7 +19,7 @@ from aranyani_tf.interfaces import Constraint, Learner, Penalty
 from aranyani_tf.learning.forest_learner import ForestLearner
 from aranyani_tf.learning.keras_learner import KerasLearner, output_width
 from aranyani_tf.model.chunk_model import Programs
-from aranyani_tf.model.engine_model import ENGINES, EngineModel
+from aranyani_tf.model.engine_model import EngineModel
 from aranyani_tf.model.settings import FOREST, require_optimizer, require_settings, with_training
 from aranyani_tf.streams.row_rules import require_width
 
@@ -149,15 +148,14 @@ class Aranyani(EngineModel):
             jit_compile: whether XLA compiles TensorFlow's step.
         """
         self.require_own_state()
-        require_choice("engine", engine, ENGINES)
         optimizer = require_optimizer(optimizer, loss=loss, **kwargs)
+        self.choose_engine(engine, optimizer, bool(kwargs.get("run_eagerly")))
         # Rows without a label have weight 0, so that every metric must be a weighted one.
         further = self.fitting_metrics([*(metrics or []), *(weighted_metrics or [])])
         self.has_further_metrics = bool(further)
         super().compile(optimizer=optimizer, jit_compile=jit_compile and not kwargs.get("run_eagerly"),
                         weighted_metrics=further or None, **kwargs)
         self.programs = Programs()
-        self.choose_engine(engine)
         self.seal = None  # another optimizer than that of a loaded file
         if self.built:
             self.learner.gather()

@@ -188,8 +188,7 @@ class ChunkModel(SharedModel):
         >>> model.so_far()["rows"]
         100
         """
-        self.settle()
-        with self.state:
+        with self.settled(), self.state:
             return self.progress.results()
 
     def fitting_metrics(self, metrics: Sequence[str | keras.metrics.Metric] | None) -> list:

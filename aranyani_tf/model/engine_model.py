@@ -5,10 +5,12 @@ whoever looks at the weights see no difference. What the engine cannot take is l
 """
 
 import threading
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 
+from aranyani_tf.arguments import require_choice
 from aranyani_tf.engine.coverage import reason_against, reason_against_forest, reason_against_optimizer
 from aranyani_tf.engine.exchange import Exchange, settings_of
 from aranyani_tf.engine.row_engine import ForestEngine, RowEngine
@@ -39,7 +41,8 @@ class EngineModel(FairModel):
         self.reason: str | None = "not asked"  # why the engine does not learn, once it is known
         self.exchange: Exchange | None = None
         self.reader: Exchange | None = None
-        self.session: Session | None = None  # that owns the state at the moment
+        self.owner: Live | None = None  # of the state, at the moment
+        self.session: Session | None = None  # where the owner has it
         self.handover = threading.Lock()  # while variables that belong together are read or written
 
     def constraint_class(self) -> Any:
@@ -54,25 +57,28 @@ class EngineModel(FairModel):
     def reason_for_xla(self) -> str | None:
         """Why TensorFlow's step learns this model, and not the engine; None if the engine does."""
         if self.reason == "not asked":
-            self.reason = self.looked_for_reason()
+            optimizer = self.optimizer if self.compiled else None
+            self.reason = self.looked_for_reason(self.wanted_engine, optimizer, self.compiled and self.run_eagerly)
         return self.reason
 
-    def looked_for_reason(self) -> str | None:
-        if self.wanted_engine == "xla":
+    def looked_for_reason(self, engine: str, optimizer: Any, run_eagerly: bool) -> str | None:
+        if engine == "xla":
             return "engine='xla' was asked for"
-        if self.compiled and self.run_eagerly:
+        if run_eagerly:
             return "run_eagerly=True is TensorFlow's"
         for name in HOOKS:
             if not getattr(type(self), name).__module__.startswith("aranyani_tf.model."):
                 return f"{type(self).__name__} has a {name} of its own"
         return (reason_against(self.forest, self.encoder, self.constraint_class(), self.make_objective())
-                or (reason_against_optimizer(self.optimizer) if self.compiled else None))
+                or (None if optimizer is None else reason_against_optimizer(optimizer)))
 
-    def choose_engine(self, engine: str) -> None:
-        """Called by `compile`, once there is an optimizer."""
-        self.wanted_engine, self.reason = engine, "not asked"
-        if engine == "numba" and self.reason_for_xla() is not None:
-            raise ArgumentError(f"engine='numba' cannot learn this model: {self.reason}. Leave it out, or pass 'xla'")
+    def choose_engine(self, engine: str, optimizer: Any, run_eagerly: bool) -> None:
+        """Called by `compile` before it changes anything."""
+        require_choice("engine", engine, ENGINES)
+        reason = self.looked_for_reason(engine, optimizer, run_eagerly)
+        if engine == "numba" and reason is not None:
+            raise ArgumentError(f"engine='numba' cannot learn this model: {reason}. Leave it out, or pass 'xla'")
+        self.wanted_engine, self.reason = engine, reason
 
     @property
     def by_engine(self) -> Exchange | None:
@@ -211,7 +217,10 @@ class EngineModel(FairModel):
         if self.session is not None:
             self.session.flush()
 
+    def settled(self) -> AbstractContextManager[None]:
+        return nullcontext() if self.session is None else self.session.at_rest()
+
     def require_own_state(self) -> None:
-        if self.session is not None:
+        if self.owner is not None:
             raise InUseError("a live session owns this model's state: learn with live.learn, or end the session first")
 

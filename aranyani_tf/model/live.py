@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from aranyani_tf.engine.row_engine import only_read, plain
-from aranyani_tf.errors import InUseError
+from aranyani_tf.errors import InUseError, RowError
 from aranyani_tf.model.quick_rows import QuickRows
 from aranyani_tf.model.session import Session
 from aranyani_tf.streams.chunks import Chunks
@@ -31,25 +31,33 @@ class Live:
         with self.model.turn:  # whoever learns now ends first
             self.model.require_own_state()
             self.model.require_one_moment()
-            self.open = True
+            self.model.make_sure_it_is_compiled()
+            self.open, self.model.owner = True, self
             if self.model.built:
                 self.begin(self.model.num_features)
         return self
 
     def __exit__(self, *problem: object) -> None:
-        self.flush()
-        self.open, self.model.session = False, None
+        try:
+            self.flush()
+        finally:
+            self.open, self.model.session = False, None
+            if self.model.owner is self:
+                self.model.owner = None
 
     def begin(self, num_features: int) -> QuickRows:
         """Takes the state over; a model that is not built yet is built for the first row."""
         with self.beginning:
             if self.quick is not None:
                 return self.quick
+            if not num_features:
+                raise RowError("a row needs at least one feature")
             model = self.model
-            model.make_sure_it_is_compiled()
             model.build_for(num_features)
             quick = QuickRows(num_features, np.dtype(model.compute_dtype), model.num_labels, model.num_groups)
-            if model.by_engine is not None:
+            if model.by_engine is None:
+                model.owner = None  # which learns by its own methods
+            else:
                 self.session = model.session = Session(model, model.by_engine, quick.label_type)
             self.quick = quick
             return quick
@@ -82,22 +90,20 @@ class Live:
         if not self.open:
             raise InUseError("the live session is not open: use it inside `with model.live() as live:`")
         if self.quick is None:
-            if np.ndim(x) != 1:
-                return None
-            self.begin(len(x))
-        assert self.quick is not None
+            return None
         return self.quick.features(x)
 
     def predict_some(self, x: Any) -> np.ndarray:
-        single = np.ndim(x) == 1
-        x = np.asarray(x)[None] if single else x
-        quick = self.quick or self.begin(np.shape(x)[-1])
+        """Rows that need a closer look, and the first ones, whose width is to be known."""
+        single, width = np.ndim(x) == 1, None if self.quick is None else self.quick.width
+        rows, bad = usable_features(np.asarray(x)[None] if single else x, width, self.model.compute_dtype,
+                                    self.model.on_bad_rows)
+        quick = self.quick or self.begin(rows.shape[1])
         if self.session is None:
-            answers = self.model.predict(x, verbose=0)
+            answers = self.model.predict(rows, verbose=0)
         else:
-            rows, bad = usable_features(x, quick.width, self.model.compute_dtype, self.model.on_bad_rows)
             answers = self.session.ask(only_read(rows, quick.dtype))
-            answers[bad] = np.nan
+        answers[bad] = np.nan
         return answers[0] if single else answers
 
     def learn_some(self, x: Any, y: Any, a: Any) -> np.ndarray:
@@ -105,13 +111,13 @@ class Live:
         if single:
             x, y, a = np.asarray(x)[None], np.asarray(y)[None], np.asarray(a)[None]
         chunks = Chunks.of_arrays(x, y, a, size=4096)
-        quick = self.quick or self.begin(chunks.num_features)
+        assert chunks.arrays is not None
+        rules = self.model.rules(chunks, None)
+        rows, bad, _ = rules.checked(*chunks.arrays)
+        quick = self.quick or self.begin(rules.num_features)
         if self.session is None:
-            answers = self.model.predict_then_learn(x, y, a)
+            answers = self.model.predict_then_learn(*chunks.arrays)
         else:
-            rules = self.model.rules(chunks, None)
-            assert chunks.arrays is not None
-            rows, bad, _ = rules.checked(*chunks.arrays)
             answers = np.full((len(bad), quick.num_labels), np.nan, quick.dtype)
             if not bad.all():
                 features, labels, groups = rules.good_rows(bad, *rows)

@@ -27,11 +27,15 @@ class QuickRows:
         x = x if type(x) is np.ndarray else np.asarray(x)
         if x.shape != (self.width,) or x.dtype.kind not in "fiu":
             return None
+        if x.dtype.kind != "f":
+            x = x.astype("float64")  # whose squares add up
+        with np.errstate(over="ignore"):
+            if not np.dot(x, x) < ORDINARY:
+                return None
         rows = np.empty((1, self.width), self.dtype)
-        row = rows[0]
-        row[:] = x
+        rows[0] = x
         rows.flags.writeable = False  # as the engine knows its rows
-        return rows if np.dot(row, row) < ORDINARY else None
+        return rows
 
     def are_codes(self, y: Any, a: Any) -> bool:
         """Whether this is a label, or a target, and a group."""

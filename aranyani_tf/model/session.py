@@ -4,6 +4,8 @@ Keras's variables take a millisecond to read and write; here they are read once,
 """
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -39,7 +41,7 @@ class Session:
                             settings_of(model.optimizer))
         self.asking = plan_of(engine.shape, engine.settings._replace(samples_per_step=1), NO_OPTIMIZER)
         self.held: list[tuple[np.ndarray, ...]] = []
-        self.num_held, self.penalty, self.changed = 0, 0.0, False
+        self.num_held, self.penalty, self.changed, self.being_read = 0, 0.0, False, False
 
     def ask(self, rows: np.ndarray) -> np.ndarray:
         """Answers to rows that were checked; every thread has arrays of its own to work with."""
@@ -98,6 +100,7 @@ class Session:
             if not (state.is_finite and np.isfinite(self.penalty) and np.isfinite(outputs[done:end]).all()):
                 state.take(before)
                 return outputs, norms[: done // each], done
+            state.counts[-1] = np.abs(engine.parts(state).gradients).max()
             done = end + (go(True, *rest(end, num_rows)) if end < num_rows else 0)
         return outputs, norms, done
 
@@ -119,9 +122,22 @@ class Session:
                 self.model.took_note(labels, groups, outputs, norms, self.penalty)
             self.model.warn(at_once=False)
 
-    def flush(self) -> None:
-        """Writes what was learned into the model's variables."""
+    @contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """Holds the variables as they are now; other threads learn when it is over."""
         with self.turns.writing:
+            self.flush()
+            before, self.being_read = self.being_read, True
+            try:
+                yield
+            finally:
+                self.being_read = before
+
+    def flush(self) -> None:
+        """Writes what was learned into the model's variables, unless somebody reads them all at this moment."""
+        with self.turns.writing:
+            if self.being_read:
+                return
             self.take_note()
             model = self.model
             if self.changed:

@@ -9,11 +9,13 @@ while a chunk moves the variables, while they are read to be saved, and while th
 import functools
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import keras
 import numpy as np
+import tensorflow as tf
 
 from aranyani_tf.errors import DamagedFileError
 from aranyani_tf.files import whole_path
@@ -62,7 +64,8 @@ class SharedModel(keras.Model):
         raise NotImplementedError
 
     def __call__(self, *arguments: Any, **kwargs: Any) -> Any:
-        self.settle()
+        with tf.init_scope():  # the call may be part of a program
+            self.settle()
         if self.built:
             return super().__call__(*arguments, **kwargs)
         with self.state:  # threads whose first calls come together must not all build
@@ -70,6 +73,10 @@ class SharedModel(keras.Model):
 
     def settle(self) -> None:
         """Called before anything is read; a subclass may have state elsewhere that is to be written first."""
+
+    def settled(self) -> AbstractContextManager[None]:
+        """The same for as long as it takes. Whoever takes the lock `state` besides takes it inside."""
+        return nullcontext()
 
     def require_own_state(self) -> None:
         """Called before anything is changed; a subclass may raise if its state is in somebody's hands."""
@@ -94,9 +101,8 @@ class SharedModel(keras.Model):
              **kwargs: Any) -> None:
         """As Keras's, between two chunks of whoever learns, and whole: a kill leaves the file that was there."""
         self.require_one_moment()
-        self.settle()
         save = super().save
-        with self.state:
+        with self.settled(), self.state:
             plain = is_local(filepath) and zipped is not False
             if not plain or (not overwrite and Path(filepath).exists()):  # Keras asks
                 return save(filepath, overwrite=overwrite, zipped=zipped, **kwargs)
@@ -106,9 +112,8 @@ class SharedModel(keras.Model):
     def save_weights(self, filepath: str | Path, overwrite: bool = True, **kwargs: Any) -> None:
         """As Keras's, in the same way as `save`."""
         self.require_one_moment()
-        self.settle()
         save = super().save_weights
-        with self.state:
+        with self.settled(), self.state:
             if kwargs or not is_local(filepath) or (not overwrite and Path(filepath).exists()):
                 return save(filepath, overwrite=overwrite, **kwargs)
             with whole_path(filepath) as part:
@@ -127,8 +132,7 @@ class SharedModel(keras.Model):
             super().set_weights(weights)
 
     def export(self, *arguments: Any, **kwargs: Any) -> Any:
-        self.settle()
-        with self.state:
+        with self.settled(), self.state:
             self.require_one_moment()
             return super().export(*arguments, **kwargs)
 
