@@ -10,75 +10,31 @@ from typing import Any
 
 import numpy as np
 
-from aranyani_tf.arguments import require_choice
-from aranyani_tf.engine.coverage import reason_against, reason_against_forest, reason_against_optimizer
+from aranyani_tf.engine.coverage import reason_against_forest
 from aranyani_tf.engine.exchange import Exchange, settings_of
 from aranyani_tf.engine.row_engine import ForestEngine, RowEngine
 from aranyani_tf.engine.targets import TargetUnit, in_unit
-from aranyani_tf.errors import ArgumentError, InUseError
+from aranyani_tf.errors import InUseError
 from aranyani_tf.evaluation.row_tallies import Scored
 from aranyani_tf.labels import is_informative, is_labelled, missing_label
-from aranyani_tf.model.fair_model import FairModel
+from aranyani_tf.model.engine_choice import EngineChoice
 from aranyani_tf.model.live import Live
 from aranyani_tf.model.session import Session
 from aranyani_tf.variables import put, value_of
 
-ENGINES = ("auto", "numba", "xla")
 CHUNK = 16_384  # rows of one walk in `predict_then_learn`
-# Who defines one of these anew learns in another way, which the engine knows nothing of.
-HOOKS = ("make_learner", "make_objective", "make_constraint", "learn_rows", "learn_and_score", "train_step")
 
 
-class EngineModel(FairModel):
-    """Base class of `Aranyani`: a `FairModel` with a choice of engines."""
-
-    forest: Any
-    encoder: Any
+class EngineModel(EngineChoice):
+    """Base class of `Aranyani`: a `FairModel` that learns by the engine that was chosen."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.wanted_engine = "auto"
-        self.reason: str | None = "not asked"  # why the engine does not learn, once it is known
         self.exchange: Exchange | None = None
         self.reader: Exchange | None = None
         self.owner: Live | None = None  # of the state, at the moment
         self.session: Session | None = None  # where the owner has it
         self.handover = threading.Lock()  # while variables that belong together are read or written
-
-    def constraint_class(self) -> Any:
-        """The class of the constraint, also before there is one."""
-        raise NotImplementedError
-
-    @property
-    def engine(self) -> str:
-        """Which engine learns: "numba", or "xla" for TensorFlow's step."""
-        return "numba" if self.reason_for_xla() is None else "xla"
-
-    def reason_for_xla(self) -> str | None:
-        """Why TensorFlow's step learns this model, and not the engine; None if the engine does."""
-        if self.reason == "not asked":
-            optimizer = self.optimizer if self.compiled else None
-            self.reason = self.looked_for_reason(self.wanted_engine, optimizer, self.compiled and self.run_eagerly)
-        return self.reason
-
-    def looked_for_reason(self, engine: str, optimizer: Any, run_eagerly: bool) -> str | None:
-        if engine == "xla":
-            return "engine='xla' was asked for"
-        if run_eagerly:
-            return "run_eagerly=True is TensorFlow's"
-        for name in HOOKS:
-            if not getattr(type(self), name).__module__.startswith("aranyani_tf.model."):
-                return f"{type(self).__name__} has a {name} of its own"
-        return (reason_against(self.forest, self.encoder, self.constraint_class(), self.make_objective())
-                or (None if optimizer is None else reason_against_optimizer(optimizer)))
-
-    def choose_engine(self, engine: str, optimizer: Any, run_eagerly: bool) -> None:
-        """Called by `compile` before it changes anything."""
-        require_choice("engine", engine, ENGINES)
-        reason = self.looked_for_reason(engine, optimizer, run_eagerly)
-        if engine == "numba" and reason is not None:
-            raise ArgumentError(f"engine='numba' cannot learn this model: {reason}. Leave it out, or pass 'xla'")
-        self.wanted_engine, self.reason = engine, reason
 
     @property
     def by_engine(self) -> Exchange | None:

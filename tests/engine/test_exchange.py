@@ -85,7 +85,7 @@ def test_a_stream_may_go_from_one_engine_to_the_other_and_back(constraint, optim
     staying.compile(OPTIMIZERS[optimizer](), engine="xla")
     said = staying.predict_then_learn(*stream)
     for start, engine in ((0, "numba"), (30, "xla"), (60, "numba")):
-        changing.choose_engine(engine)
+        changing.choose_engine(engine, changing.optimizer, run_eagerly=False)
         assert changing.engine == engine
         found = changing.predict_then_learn(*(array[start : start + 30] for array in stream))
         np.testing.assert_allclose(found, said[start : start + 30], rtol=0, atol=1e-9)

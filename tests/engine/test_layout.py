@@ -62,7 +62,7 @@ def test_the_parts_fill_the_array_without_overlap(shape):
 def test_parts_have_the_shapes_that_they_are_said_to_have(shape):
     parts = layout.parts_of.py_func(shape, np.zeros(layout.num_numbers(shape), np.float32))
     slots, leaves = parts.matrix.shape[1], shape.num_trees << shape.height
-    values, rows, columns = {NODE: (slots, 1, slots), LEAF: (leaves, shape.height, leaves),
+    values, rows, columns = {NODE: (slots, 1, slots), LEAF: (leaves, 1, leaves * shape.height),
                              OUTPUT: (shape.num_quantities, shape.num_quantities, slots)}[shape.level]
     assert slots % layout.LANES == 0 and 0 <= slots - (leaves - shape.num_trees) < layout.LANES
     assert parts.matrix.shape == parts.matrix_first.shape == parts.matrix_second.shape == (shape.num_inputs, slots)

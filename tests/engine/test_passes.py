@@ -107,7 +107,7 @@ def test_the_derivatives_of_leaves_are_those_of_routing_also_where_a_factor_is_z
     expected = leaf_jacobian(tf.constant(decisions), tf.constant(slopes), height).numpy()  # (1, depth, tree, leaf)
     expected = expected.reshape(height, -1)[:, layout.leaf_order(num_trees, height)]
     n, slope = (array.reshape(1, -1)[:, order] for array in (decisions, slopes))
-    reach, columns = np.zeros((1, num_trees * (2 ** (height + 1) - 1))), np.zeros((1, *expected.shape))
+    reach, columns = np.zeros((1, num_trees * (2 ** (height + 1) - 1))), np.zeros((1, 1, expected.size))
     passes.descend(0, num_trees, height, n, reach)
     passes.leaf_columns(0, num_trees, height, n, slope, reach, np.zeros(expected.shape[1]), columns)
-    np.testing.assert_allclose(columns[0], expected, atol=1e-14)
+    np.testing.assert_allclose(columns.reshape(-1, height), expected.T, atol=1e-14)  # a leaf's depths side by side
