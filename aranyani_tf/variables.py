@@ -17,7 +17,7 @@ def value_of(variable: Any) -> np.ndarray:
 def put(variable: Any, array: Any) -> None:
     """The variable's new value; an array of another shape is refused."""
     value = variable.value
-    array = np.asarray(array, value.dtype.as_numpy_dtype)
+    array = np.array(array, value.dtype.as_numpy_dtype)  # a copy: TensorFlow may keep what it is given
     if array.shape != tuple(value.shape):
         raise ValueError(f"{variable.name} has shape {tuple(value.shape)}, got {array.shape}")
     tf.raw_ops.AssignVariableOp(resource=value.handle, value=array)

@@ -67,12 +67,24 @@ def cache_folder() -> Path:
     for base in (os.environ.get("NUMBA_CACHE_DIR"), platformdirs.user_cache_dir("aranyani_tf")):
         if base and can_write(Path(base) / name):
             return Path(base) / name
-    return Path(tempfile.gettempdir()) / f"aranyani_tf-{os.getuid() if hasattr(os, 'getuid') else 'user'}" / name
+    return own_temporary_folder() / name
+
+
+def own_temporary_folder() -> Path:
+    """One that nobody else can write to, since what lies there is run: kept for the next process where that is sure."""
+    if not hasattr(os, "getuid"):
+        return Path(tempfile.mkdtemp(prefix="aranyani_tf-"))
+    folder = Path(tempfile.gettempdir()) / f"aranyani_tf-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    safe = found.st_uid == os.getuid() and not found.st_mode & 0o077 and not folder.is_symlink()
+    return folder if safe else Path(tempfile.mkdtemp(prefix="aranyani_tf-"))
 
 
 def digest() -> str:
-    """Of the sources of this folder."""
-    sources = sorted(Path(__file__).parent.glob("*.py"))
+    """Of the sources of this folder, and of what else is compiled into its functions."""
+    here = Path(__file__).parent
+    sources = [*sorted(here.glob("*.py")), here.parent / "learning" / "losses.py"]
     return hashlib.sha256(b"\0".join(source.read_bytes() for source in sources)).hexdigest()[:16]
 
 

@@ -32,9 +32,8 @@ def reason_against(forest: Any, encoder: Any, constraint: Any, objective: Object
         return f"it knows nothing of the constraint {getattr(constraint, '__name__', constraint)}"
     if type(penalty) not in (Huber, L2):
         return f"it knows nothing of the penalty {type(penalty).__name__}"
-    if type(notion) not in NOTIONS.values() and sees_outputs(notion, objective.num_labels,
-                                                                     objective.num_groups):
-        return f"{type(notion).__name__} looks at what the model said"
+    if type(notion) not in NOTIONS.values():
+        return reason_against_notion(notion, objective.num_labels, objective.num_groups)
     return None
 
 
@@ -55,27 +54,31 @@ def reason_against_optimizer(optimizer: keras.Optimizer) -> str | None:
     """Why the engine cannot do what this optimizer does; None if it can."""
     if type(optimizer) not in (keras.optimizers.Adam, keras.optimizers.SGD):
         return f"it knows nothing of the optimizer {type(optimizer).__name__}"
-    settings = optimizer.get_config()
     for name in UNKNOWN_TO_IT:
-        if settings.get(name):
+        if getattr(optimizer, name, None):
             return f"it knows nothing of the optimizer's {name}"
-    if not isinstance(settings["learning_rate"], float):
+    if not hasattr(optimizer.learning_rate, "assign"):
         return "the learning rate has a schedule"
     return None
 
 
-def sees_outputs(notion: Notion, num_labels: int, num_groups: int) -> bool:
-    """Whether a sample's cells depend on what the model said, by the graph of `membership`."""
-    label_type = tf.float32 if num_labels == 1 else tf.int32
-    graph = tf.function(
-        lambda labels, groups, outputs: notion.membership(labels, groups, outputs, num_labels=num_labels,
-                                                          num_groups=num_groups), autograph=False
-    ).get_concrete_function(tf.TensorSpec((None,), label_type), tf.TensorSpec((None,), tf.int32),
-                            tf.TensorSpec((None, num_labels), tf.float32)).graph
+def reason_against_notion(notion: Notion, num_labels: int, num_groups: int) -> str | None:
+    """Why what a sample counts for does not follow from its label and group alone, by the graph of `membership`."""
+    name, label_type = type(notion).__name__, tf.float32 if num_labels == 1 else tf.int32
+    try:
+        graph = tf.function(
+            lambda labels, groups, outputs: notion.membership(labels, groups, outputs, num_labels=num_labels,
+                                                              num_groups=num_groups), autograph=False
+        ).get_concrete_function(tf.TensorSpec((1,), label_type), tf.TensorSpec((1,), tf.int32),
+                                tf.TensorSpec((1, num_labels), tf.float32)).graph
+    except Exception as error:  # whatever a notion of the user's may raise; TensorFlow's step will tell it in its place
+        return f"{name} cannot be asked beforehand: {error}"
+    if graph.captures or any(op.op_def is not None and op.op_def.is_stateful for op in graph.get_operations()):
+        return f"{name} may change its mind: it has state or chance in it"
     seen, waiting = set(), [tensor.op for tensor in graph.outputs]
     while waiting:
         op = waiting.pop()
         if op.name not in seen:
             seen.add(op.name)
             waiting += [tensor.op for tensor in op.inputs] + list(op.control_inputs)
-    return graph.inputs[2].op.name in seen
+    return f"{name} looks at what the model said" if graph.inputs[2].op.name in seen else None

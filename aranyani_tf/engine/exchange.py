@@ -38,7 +38,7 @@ class Exchange:
 
     def __init__(self, engine: ForestEngine) -> None:
         shape = engine.shape
-        self.engine, self.level, self.num_labels = engine, shape.level, shape.num_labels
+        self.engine, self.level = engine, shape.level
         self.forest = engine.forest
         self.nodes = Order(by_levels(shape.num_trees, shape.height), shape.num_trees)
         self.leaves = Order(leaf_order(shape.num_trees, shape.height), shape.num_trees)

@@ -14,6 +14,7 @@ from aranyani_tf.engine.optimizers import ADAM, Optimizer
 from aranyani_tf.engine.passes import SIGMOID, SMOOTHERSTEP
 from aranyani_tf.engine.walk import Settings, plan_of, walk
 from aranyani_tf.engine.work import work_sizes
+from aranyani_tf.errors import ArgumentError
 from aranyani_tf.fairness.notions import NOTIONS
 from aranyani_tf.fairness.output_level import OutputConstraint
 from aranyani_tf.fairness.penalties import Huber
@@ -111,6 +112,9 @@ class RowEngine(ForestEngine):
         # Of a regression a notion of one's own may look at the target itself: then it is asked about every row.
         self.asks_notion = objective.num_labels == 1 and type(objective.notion) not in NOTIONS.values()
         self.table = self.kinds_table()
+        if self.contrasts.ndim != 2 or self.contrasts.shape[1] != objective.num_cells:
+            raise ArgumentError(f"{type(objective.notion).__name__}.contrasts must be (constraint, cell) with "
+                                f"{objective.num_cells} cells, got shape {self.contrasts.shape}")
 
     def kinds_table(self) -> np.ndarray:
         """What rows count for the cells, (kind, cell): for every label and group, −1 among them."""
@@ -124,6 +128,9 @@ class RowEngine(ForestEngine):
         outputs = tf.zeros((len(labels), self.shape.num_labels), self.dtype)
         labels = labels.astype(self.dtype if self.shape.num_labels == 1 else "int32")
         found = self.objective.membership(tf.constant(labels), tf.constant(groups.astype("int32")), outputs)
+        if found.shape != (len(labels), self.shape.num_cells):  # which the compiled walk does not look at
+            raise ArgumentError(f"{type(self.objective.notion).__name__}.membership must be (batch, cell) with "
+                                f"{self.shape.num_cells} cells, got shape {tuple(found.shape)}")
         return plain(found, "float64")
 
     def learn(self, state: State, optimizer: Optimizer, fairness_weight: float, features: np.ndarray,

@@ -44,7 +44,7 @@ class TargetUnit:
         if self.moments is None:
             return labels, None
         learned, units = np.empty(len(labels)), np.empty((len(labels), 2))
-        scale_along(np.asarray(labels, "float64"), self.moments, learned, units)
+        scale_along(np.require(labels, "float64", ["C", "A", "W"]), self.moments, learned, units)
         return learned, units
 
     def now(self) -> np.ndarray | None:

@@ -11,6 +11,8 @@ from aranyani_tf.engine.optimizers import Optimizer, rate_at
 from aranyani_tf.engine.passes import read_leaves
 from aranyani_tf.engine.work import cut_work
 
+RECORDS = 16  # the place of `records` in the first array of `plan_of`
+WEIGHT, RATE = 0, 5  # and of λ and the learning rate in the second
 SAFE = 1e17  # gradients below it stay numbers on their way through an optimizer, which squares them
 
 
@@ -130,7 +132,11 @@ def walk(whole: np.ndarray, rest: np.ndarray, numbers: np.ndarray, counts: np.nd
         if guarded:
             entry = max(counts[-1], 2 * largest * max(steepest if settings.compares_loss else 1.0, 1.0))
             pull = weight * contrasts.shape[0] * max(settings.slope, 1.0)
-            if not steepest * 2 * largest + pull * num_cells * entry < SAFE:
+            size = 1.0  # of a value, where its square is kept
+            for i in range(samples if shape.keeps_squares else 0):
+                for j in range(work.value.shape[1]):
+                    size = max(size, abs(work.value[i, j]))
+            if not steepest * 2 * largest + pull * num_cells * entry < SAFE or not size * size < SAFE:
                 break
             counts[-1] = entry
 

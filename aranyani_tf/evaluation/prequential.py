@@ -1,6 +1,5 @@
 """The metrics of a stream as Keras metrics: of all rows so far, and of the recent past."""
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -87,20 +86,26 @@ class Prequential(keras.metrics.Metric):
         self.recent.assign(kept * self.recent.value + recent)
 
     def result(self) -> dict[str, tf.Tensor]:
-        return measured(tuple(self.metrics.items()), self.positive_label)(
-            self.counts.value, self.sums.value, self.recent.value)
+        return measured(self.metrics, self.positive_label)(self.counts.value, self.sums.value, self.recent.value)
 
 
-@functools.cache
-def measured(metrics: tuple[tuple[str, Metric], ...], positive_label: int) -> Callable:
+MEASURED: dict[tuple, Callable] = {}
+
+
+def measured(metrics: dict[str, Metric], positive_label: int) -> Callable:
     """From tables to every metric, of all rows and of the recent past: one graph for all models of a kind."""
+    key = positive_label, *((name, id(metric)) for name, metric in metrics.items())
+    if key in MEASURED:
+        return MEASURED[key]
+
     def measure(counts: tf.Tensor, sums: tf.Tensor, recent: tf.Tensor) -> dict[str, tf.Tensor]:
         everything, late = (Tables(each, sums, positive_label) for each in (counts, recent))
-        results = {name: metric(everything) for name, metric in metrics}
-        results |= {f"recent_{name}": dict(metrics)[name](late) for name in RECENT_METRICS}
+        results = {name: metric(everything) for name, metric in metrics.items()}
+        results |= {f"recent_{name}": metrics[name](late) for name in RECENT_METRICS}
         return {name: tf.cast(value, tf.float32) for name, value in results.items()}
 
-    return tf.function(measure, autograph=False)
+    MEASURED[key] = tf.function(measure, autograph=False)  # which holds the metrics, so that ids stay theirs
+    return MEASURED[key]
 
 
 class RegressionPrequential(keras.metrics.Metric):

@@ -31,10 +31,12 @@ def tally_rows(labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray, fadi
     missing, nobody = counts.shape[0] - 1, counts.shape[1] - 1
     loss, num_labelled, num_informative, weight = 0.0, 0, 0, 1.0
     for t in range(labels.size - 1, -1, -1):
-        said = 0
-        for c in range(1, outputs.shape[1]):
+        said, answered = 0, 1.0
+        for c in range(outputs.shape[1]):
             if outputs[t, c] > outputs[t, said]:
                 said = c
+            if not np.isfinite(outputs[t, c]):  # which makes NaN of all that the row counts for
+                answered = np.nan
         label = labels[t] if labels[t] >= 0 else missing
         group = groups[t] if groups[t] >= 0 else nobody
         if group != nobody:
@@ -45,8 +47,8 @@ def tally_rows(labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray, fadi
             loss -= np.log(max(outputs[t, label], SMALLEST_PROBABILITY))
         if label != missing or group != nobody:
             num_informative += 1
-            counts[label, group, said] += 1
-            recent[label, group, said] += weight
+            counts[label, group, said] += answered
+            recent[label, group, said] += weight * answered
             weight *= fading
     return loss, num_labelled, num_informative
 
@@ -58,8 +60,8 @@ def score_classes(labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray, n
     counts, recent = np.zeros((2, num_labels + 1, num_groups + 1, num_labels))
     sums = np.zeros((num_groups, num_labels))
     loss, num_labelled, num_informative = tally_rows(
-        np.ascontiguousarray(labels, "int32"), np.ascontiguousarray(groups, "int32"), np.ascontiguousarray(outputs),
-        fading, counts, sums, recent)
+        np.require(labels, "int32", ["C", "W"]), np.require(groups, "int32", ["C", "W"]),
+        np.require(outputs, None, ["C", "W"]), fading, counts, sums, recent)
     return Scored((counts, sums, recent, fading**num_informative), loss, num_labelled, num_informative)
 
 

@@ -39,10 +39,10 @@ class GradientRecord:
         num_samples = int(used.numpy())
         self.add(buffer.numpy()[: len(step_ends(num_samples, self.samples_per_step))], num_samples)
 
-    def add(self, norms: np.ndarray, num_samples: int) -> None:
-        """Norms that come as an array, (step, norm)."""
+    def add(self, norms: np.ndarray, num_samples: int, ends: np.ndarray | None = None) -> None:
+        """Norms that come as an array, (step, norm); `ends` is where steps end, if not after every so many samples."""
         self.rows.append(norms)
-        self.steps.append(self.num_samples + step_ends(num_samples, self.samples_per_step))
+        self.steps.append(self.num_samples + (step_ends(num_samples, self.samples_per_step) if ends is None else ends))
         self.num_samples += num_samples
 
     def frame(self) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import numpy as np
 import tensorflow as tf
 
 from aranyani_tf.model.chunk_model import ChunkModel
-from aranyani_tf.streams.row_rules import usable_features
+from aranyani_tf.streams.row_rules import require_width, usable_features
 
 FEW = 256  # rows that `predict` answers by a program of its own
 
@@ -47,6 +47,7 @@ class AnsweringModel(ChunkModel):
         answers = None
         if isinstance(features, np.ndarray) and batch_size is None and steps is None and not callbacks:
             self.build_for(features.shape[1])
+            require_width(features.shape, self.num_features)
             answers = self.short_answers(features)
         if answers is None:
             answers = self.long_answers(features, batch_size=batch_size, verbose=verbose, steps=steps,
@@ -54,6 +55,10 @@ class AnsweringModel(ChunkModel):
         if bad.any():
             answers[bad] = np.nan
         return answers
+
+    def predict_on_batch(self, x: Any) -> Any:
+        self.settle()
+        return super().predict_on_batch(x)
 
     def long_answers(self, features: Any, **arguments: Any) -> np.ndarray:
         """By Keras's `predict`, which has callbacks and progress bars, and takes 79 ms to begin."""
@@ -69,7 +74,7 @@ class AnsweringModel(ChunkModel):
         if self.run_eagerly:
             return np.asarray(self(features, training=False))
         with self.state:
-            program = self.programs.of(self.answer, (), False)
+            program = self.programs.of(self.answer, (), False, any_shape=True)
         return program(tf.constant(features)).numpy()
 
     @tf.autograph.experimental.do_not_convert

@@ -29,10 +29,11 @@ class Programs:
     def __init__(self) -> None:
         self.known: dict[tuple, Callable] = {}
 
-    def of(self, method: Callable, variant: tuple, jit_compile: bool) -> Callable:
+    def of(self, method: Callable, variant: tuple, jit_compile: bool, any_shape: bool = False) -> Callable:
         key = (method.__name__, *variant)
         if key not in self.known:
-            self.known[key] = tf.function(method, jit_compile=jit_compile, autograph=False)
+            self.known[key] = tf.function(method, jit_compile=jit_compile, autograph=False,
+                                          reduce_retracing=any_shape)
         return self.known[key]
 
 
@@ -77,6 +78,7 @@ class ChunkModel(SharedModel):
 
         def take_then_move(iterator: Iterator[tuple]) -> dict:
             data = next(iterator)
+            self.require_own_state()
             with self.state:
                 return self.program(self.train_step)(data)
 

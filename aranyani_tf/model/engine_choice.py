@@ -9,7 +9,9 @@ from aranyani_tf.model.fair_model import FairModel
 
 ENGINES = ("auto", "numba", "xla")
 # Who defines one of these anew learns in another way, which the engine knows nothing of.
-HOOKS = ("make_learner", "make_objective", "make_constraint", "learn_rows", "learn_and_score", "train_step")
+HOOKS = ("make_learner", "make_objective", "make_constraint", "step", "learn_rows", "learn_and_score", "train_step",
+         "test_step", "score", "penalty_now")
+ANSWERS = ("call", "predict_step")  # and who defines one of these answers in another way
 
 
 class EngineChoice(FairModel):
@@ -37,6 +39,8 @@ class EngineChoice(FairModel):
         if self.reason == "not asked":
             optimizer = self.optimizer if self.compiled else None
             self.reason = self.looked_for_reason(self.wanted_engine, optimizer, self.compiled and self.run_eagerly)
+        if self.reason is None and self.compiled:  # whose settings may have been changed since
+            return reason_against_optimizer(self.optimizer)
         return self.reason
 
     def looked_for_reason(self, engine: str, optimizer: Any, run_eagerly: bool) -> str | None:
@@ -44,11 +48,19 @@ class EngineChoice(FairModel):
             return "engine='xla' was asked for"
         if run_eagerly:
             return "run_eagerly=True is TensorFlow's"
-        for name in HOOKS:
-            if not getattr(type(self), name).__module__.startswith("aranyani_tf.model."):
-                return f"{type(self).__name__} has a {name} of its own"
+        if (own := self.own_method(*HOOKS, *ANSWERS)) is not None:
+            return f"{type(self).__name__} has a {own} of its own"
         return (reason_against(self.forest, self.encoder, self.constraint_class(), self.make_objective())
                 or (None if optimizer is None else reason_against_optimizer(optimizer)))
+
+    def own_method(self, *names: str) -> str | None:
+        """The first of these methods that is neither this package's nor Keras's."""
+        for name in names:
+            method = getattr(type(self), name)
+            method = method.fget if isinstance(method, property) else method
+            if not method.__module__.startswith(("aranyani_tf.model.", "keras.")):
+                return name
+        return None
 
     def choose_engine(self, engine: str, optimizer: Any, run_eagerly: bool) -> None:
         """Called by `compile` before it changes anything."""

@@ -17,7 +17,7 @@ from aranyani_tf.engine.targets import TargetUnit, in_unit
 from aranyani_tf.errors import InUseError
 from aranyani_tf.evaluation.row_tallies import Scored
 from aranyani_tf.labels import is_informative, is_labelled, missing_label
-from aranyani_tf.model.engine_choice import EngineChoice
+from aranyani_tf.model.engine_choice import ANSWERS, EngineChoice
 from aranyani_tf.model.live import Live
 from aranyani_tf.model.session import Session
 from aranyani_tf.variables import put, value_of
@@ -98,11 +98,11 @@ class EngineModel(EngineChoice):
         return outputs
 
     def took_note(self, labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray, norms: np.ndarray,
-                  penalty: float) -> None:
-        """Adds rows that were learned to the metrics and the norms of gradients."""
+                  penalty: float, ends: np.ndarray | None = None) -> None:
+        """Adds rows that were learned to the metrics and the norms of gradients; `ends` is where their steps end."""
         put(self.fairness_penalty.last, penalty)
-        if self.record_gradients:
-            self.gradient_record.add(norms, len(labels))
+        if len(norms):
+            self.gradient_record.add(norms, len(labels), ends)
         if len(labels):
             self.progress.add_scored(self.score_rows(labels, groups, outputs))
 
@@ -148,7 +148,9 @@ class EngineModel(EngineChoice):
         return TargetUnit(None if self.target_scale is None else value_of(self.target_scale.moments))
 
     def short_answers(self, features: np.ndarray) -> np.ndarray | None:
-        if self.built and self.wanted_engine != "xla" and reason_against_forest(self.forest, self.encoder) is None:
+        other = self.wanted_engine == "xla" or self.own_method(*ANSWERS) or (
+            reason_against_forest(self.forest, self.encoder))
+        if not other:
             return self.say(features)
         return super().short_answers(features)
 
@@ -170,11 +172,13 @@ class EngineModel(EngineChoice):
         return Live(self)
 
     def settle(self) -> None:
-        if self.session is not None:
-            self.session.flush()
+        session = self.session
+        if session is not None:
+            session.flush()
 
     def settled(self) -> AbstractContextManager[None]:
-        return nullcontext() if self.session is None else self.session.at_rest()
+        session = self.session
+        return nullcontext() if session is None else session.at_rest()
 
     def require_own_state(self) -> None:
         if self.owner is not None:

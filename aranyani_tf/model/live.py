@@ -10,13 +10,14 @@ from aranyani_tf.errors import InUseError, RowError
 from aranyani_tf.model.quick_rows import QuickRows
 from aranyani_tf.model.session import Session
 from aranyani_tf.streams.chunks import Chunks
-from aranyani_tf.streams.row_rules import usable_features
+from aranyani_tf.streams.row_rules import require_width, usable_features
 
 
 class Live:
     """The model row by row; see `Aranyani.live`.
 
-    Threads may share it: predictions do not wait for each other, learning takes turns. λ may be changed at any
+    Threads may share it: predictions do not wait for each other, learning takes turns, and both wait while the model
+    is saved. λ may be changed at any
     time; a learning rate that is changed counts from the next `flush` on. What the engine cannot take goes through
     the model's own methods, at their speed.
     """
@@ -32,18 +33,27 @@ class Live:
             self.model.require_own_state()
             self.model.require_one_moment()
             self.model.make_sure_it_is_compiled()
+            self.quick = self.session = None
             self.open, self.model.owner = True, self
-            if self.model.built:
-                self.begin(self.model.num_features)
+            try:
+                if self.model.built:
+                    self.begin(self.model.num_features)
+            except BaseException:
+                self.leave()
+                raise
         return self
 
     def __exit__(self, *problem: object) -> None:
         try:
-            self.flush()
+            if self.session is not None:
+                self.session.close()
         finally:
-            self.open, self.model.session = False, None
-            if self.model.owner is self:
-                self.model.owner = None
+            self.leave()
+
+    def leave(self) -> None:
+        self.open, self.model.session = False, None
+        if self.model.owner is self:
+            self.model.owner = None
 
     def begin(self, num_features: int) -> QuickRows:
         """Takes the state over; a model that is not built yet is built for the first row."""
@@ -54,6 +64,7 @@ class Live:
                 raise RowError("a row needs at least one feature")
             model = self.model
             model.build_for(num_features)
+            num_features = model.num_features  # somebody may have built it for other rows
             quick = QuickRows(num_features, np.dtype(model.compute_dtype), model.num_labels, model.num_groups)
             if model.by_engine is None:
                 model.owner = None  # which learns by its own methods
@@ -96,9 +107,10 @@ class Live:
     def predict_some(self, x: Any) -> np.ndarray:
         """Rows that need a closer look, and the first ones, whose width is to be known."""
         single, width = np.ndim(x) == 1, None if self.quick is None else self.quick.width
-        rows, bad = usable_features(np.asarray(x)[None] if single else x, width, self.model.compute_dtype,
+        rows, bad = usable_features(np.asanyarray(x)[None] if single else x, width, self.model.compute_dtype,
                                     self.model.on_bad_rows)
         quick = self.quick or self.begin(rows.shape[1])
+        require_width(rows.shape, quick.width)
         if self.session is None:
             answers = self.model.predict(rows, verbose=0)
         else:
@@ -109,12 +121,15 @@ class Live:
     def learn_some(self, x: Any, y: Any, a: Any) -> np.ndarray:
         single = np.ndim(x) == 1
         if single:
-            x, y, a = np.asarray(x)[None], np.asarray(y)[None], np.asarray(a)[None]
+            x, y, a = np.asanyarray(x)[None], np.asarray(y)[None], np.asarray(a)[None]
         chunks = Chunks.of_arrays(x, y, a, size=4096)
         assert chunks.arrays is not None
+        if self.session is not None:
+            self.session.tell()  # so that the rules know which labels there were
         rules = self.model.rules(chunks, None)
         rows, bad, _ = rules.checked(*chunks.arrays)
         quick = self.quick or self.begin(rules.num_features)
+        require_width(rows[0].shape, quick.width)
         if self.session is None:
             answers = self.model.predict_then_learn(*chunks.arrays)
         else:

@@ -24,6 +24,8 @@ class QuickRows:
 
     def features(self, x: Any) -> np.ndarray | None:
         """One row as (1, feature), in an array of its own; None for whatever needs a closer look."""
+        if isinstance(x, np.ma.MaskedArray):
+            return None
         x = x if type(x) is np.ndarray else np.asarray(x)
         if x.shape != (self.width,) or x.dtype.kind not in "fiu":
             return None
@@ -47,4 +49,4 @@ class QuickRows:
 
     def codes(self, y: Any, a: Any) -> tuple[np.ndarray, np.ndarray]:
         """Both as arrays of one, of the types that the engine takes."""
-        return np.array((y,), np.float64), np.array((a,), np.int32)
+        return np.array((y,), self.label_type).astype(np.float64), np.array((a,), np.int32)

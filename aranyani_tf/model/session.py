@@ -13,7 +13,9 @@ import numpy as np
 from aranyani_tf.engine.exchange import Exchange, settings_of
 from aranyani_tf.engine.row_engine import NO_GROUPS, NO_KINDS, NO_LABELS, NO_OPTIMIZER, RowEngine
 from aranyani_tf.engine.targets import TargetUnit, in_unit
-from aranyani_tf.engine.walk import plan_of, walk
+from aranyani_tf.engine.walk import RATE, RECORDS, WEIGHT, plan_of, walk
+from aranyani_tf.errors import InUseError
+from aranyani_tf.learning.gradient_norms import step_ends
 from aranyani_tf.model.turns import Turns
 from aranyani_tf.variables import put
 
@@ -41,7 +43,8 @@ class Session:
                             settings_of(model.optimizer))
         self.asking = plan_of(engine.shape, engine.settings._replace(samples_per_step=1), NO_OPTIMIZER)
         self.held: list[tuple[np.ndarray, ...]] = []
-        self.num_held, self.penalty, self.changed, self.being_read = 0, 0.0, False, False
+        self.num_held, self.penalty = 0, 0.0
+        self.changed = self.being_read = self.closed = False
 
     def ask(self, rows: np.ndarray) -> np.ndarray:
         """Answers to rows that were checked; every thread has arrays of its own to work with."""
@@ -51,6 +54,7 @@ class Session:
         engine, state = self.engine, self.state
         outputs = np.empty((len(rows), self.num_labels), self.dtype)
         with self.turns.reading:
+            self.require_open()
             walk(*self.asking, state.numbers, state.counts, state.iterations, *work, engine.contrasts, engine.table,
                  rows, NO_LABELS, NO_GROUPS, NO_KINDS, False, False, outputs, outputs[:0])
             return in_unit(outputs, self.unit.now())
@@ -58,6 +62,12 @@ class Session:
     def walk(self, rows: np.ndarray, labels: np.ndarray, groups: np.ndarray) -> np.ndarray:
         """Answers to rows that were checked, and learns from them; labels are float64, groups int32."""
         with self.turns.writing:
+            self.require_open()
+            self.changed = True
+            if self.records != self.model.record_gradients:  # switched on or off since
+                self.take_note()
+                self.records = self.model.record_gradients
+                self.plan[0][RECORDS] = self.records
             moments = self.unit.moments
             before = None if moments is None else moments.copy()
             learned, units = self.unit.scaled(labels)
@@ -80,7 +90,7 @@ class Session:
         outputs = np.empty((num_rows, self.num_labels), self.dtype)
         norms = np.empty((-(-num_rows // each) if self.records else 0, 9), self.dtype)
         table, kinds = engine.kinds_of(labels, groups)
-        self.plan[1][0] = self.model.fairness_weight
+        self.plan[1][WEIGHT] = self.model.fairness_weight
 
         def go(guarded: bool, rows: np.ndarray, labels: np.ndarray, groups: np.ndarray, kinds: np.ndarray,
                outputs: np.ndarray, norms: np.ndarray) -> int:
@@ -106,21 +116,39 @@ class Session:
 
     def hold(self, *rows: np.ndarray) -> None:
         """Keeps rows that were learned for the metrics."""
-        self.held.append(rows)
+        ends = NO_KINDS  # none
+        if self.records:
+            ends = self.num_held + step_ends(len(rows[0]), self.engine.settings.samples_per_step)
+        self.held.append((*rows, ends))
         self.num_held += len(rows[0])
-        self.changed = True
         if self.num_held >= HELD:
+            self.take_note()
+
+    def tell(self) -> None:
+        """Brings the metrics up to date."""
+        with self.turns.writing:
             self.take_note()
 
     def take_note(self) -> None:
         """Adds the rows that are held to the metrics."""
         if self.held:
-            labels, groups, outputs, norms = (np.concatenate(parts) for parts in zip(*self.held, strict=True))
+            labels, groups, outputs, norms, ends = (
+                np.concatenate(parts) for parts in zip(*self.held, strict=True))
             labels = labels.astype(self.label_type)
             self.held, self.num_held = [], 0
             with self.model.state:
-                self.model.took_note(labels, groups, outputs, norms, self.penalty)
+                self.model.took_note(labels, groups, outputs, norms, self.penalty, ends)
             self.model.warn(at_once=False)
+
+    def close(self) -> None:
+        """Writes everything; who comes later, or waits now, is told."""
+        with self.turns.writing:
+            self.closed = True
+            self.flush()
+
+    def require_open(self) -> None:
+        if self.closed:
+            raise InUseError("the live session is over")
 
     @contextmanager
     def at_rest(self) -> Iterator[None]:
@@ -138,7 +166,6 @@ class Session:
         with self.turns.writing:
             if self.being_read:
                 return
-            self.take_note()
             model = self.model
             if self.changed:
                 with model.state, model.handover:
@@ -146,4 +173,5 @@ class Session:
                     if model.target_scale is not None:
                         put(model.target_scale.moments, self.unit.moments)
                 self.changed = False
-            self.plan[1][5] = settings_of(model.optimizer).learning_rate
+            self.plan[1][RATE] = settings_of(model.optimizer).learning_rate
+            self.take_note()  # last: metrics of the user's may raise

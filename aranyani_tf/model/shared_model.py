@@ -85,6 +85,11 @@ class SharedModel(keras.Model):
         self.settle()
         return super().get_weights()
 
+    def __reduce__(self) -> Any:
+        """For pickle and copy, which go around `save`."""
+        with self.settled(), self.state:
+            return super().__reduce__()
+
     def build_for(self, num_features: int) -> None:
         if not self.built:  # by a call, since Keras exports only what was called
             self(np.zeros((1, num_features), self.compute_dtype))
