@@ -1,9 +1,9 @@
 """Most tests are about what is computed, not about who compiles it, and compiling is nearly all of their time.
 
-So models are compiled by TensorFlow alone unless a test has the mark `xla`, and graphs are not optimized before they
-run: the same graph, ready in a fifth of the time. The mark is on tests of what XLA could do otherwise: each level and
-notion beside the reference, divergence and what is put back, resuming to the bit, predictors, long streams; and the
-examples, which run as their readers would run them.
+So forests learn by the engine, as they do for users, whose code is compiled once for all tests and kept; what it cannot
+take is compiled by TensorFlow alone, and graphs are not optimized before they run: the same graph, ready in a fifth of
+the time. Tests with the mark `xla` are by TensorFlow's step, compiled by XLA: each level and notion beside the
+reference, divergence and what is put back, resuming to the bit, predictors, long streams.
 """
 
 import os
@@ -14,7 +14,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "xla: models are compiled by XLA, as they are for users")
+    config.addinivalue_line("markers", "xla: models learn by TensorFlow's step, compiled by XLA")
 
 
 @pytest.fixture(scope="session", autouse=True)
