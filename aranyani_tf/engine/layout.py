@@ -16,9 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aranyani_tf.engine.compiler import inner
+from aranyani_tf.engine.compiler import compiled, inner
 
 LANES = 8
+LINE = 16  # numbers; 64 bytes of float32
 NODE, LEAF, OUTPUT = 0, 1, 2  # the levels at which fairness may be imposed
 
 
@@ -56,7 +57,7 @@ class Parts(NamedTuple):
     leaf_gradients: np.ndarray  # (cell, quantity, label, leaf), means of ∂value/∂Θ; without cells but for OUTPUT
 
 
-@inner
+@compiled(forceinline=True, _nrt=False)  # cached: it is called from outside, too
 def sizes(shape: Shape) -> tuple[int, int, int, int, int]:
     """Slots, leaves, constrained values, rows and columns."""
     slots = -(-shape.num_trees * ((1 << shape.height) - 1) // LANES) * LANES
@@ -73,27 +74,37 @@ def parts_of(shape: Shape, numbers: np.ndarray) -> Parts:
     """The one array, cut: (number,) → its parts."""
     slots, leaves, values, rows, columns = sizes(shape)
     inputs, labels, cells = shape.num_inputs, shape.num_labels, shape.num_cells
-    m, t, v = inputs * slots, labels * leaves, cells * values
     squared = cells if shape.keeps_squares else 0
     by_leaf = cells if shape.level == OUTPUT else 0
+    m, t = whole_lines(inputs * slots), whole_lines(labels * leaves)
     a = 3 * (m + t)
-    b = a + v
-    c = b + squared * values
-    d = c + cells * inputs * rows * columns
+    b = a + whole_lines(cells * values)
+    c = b + whole_lines(squared * values)
+    d = c + whole_lines(cells * inputs * rows * columns)
     return Parts(
-        numbers[:m].reshape(inputs, slots), numbers[m : 2 * m].reshape(inputs, slots),
-        numbers[2 * m : 3 * m].reshape(inputs, slots), numbers[3 * m : 3 * m + t].reshape(labels, leaves),
-        numbers[3 * m + t : 3 * m + 2 * t].reshape(labels, leaves), numbers[3 * m + 2 * t : a].reshape(labels, leaves),
-        numbers[a:b].reshape(cells, values), numbers[b:c].reshape(squared, values),
-        numbers[c:d].reshape(cells, inputs, rows, columns),
-        numbers[d : d + by_leaf * values * t].reshape(by_leaf, values, labels, leaves))
+        numbers[: inputs * slots].reshape(inputs, slots), numbers[m : m + inputs * slots].reshape(inputs, slots),
+        numbers[2 * m : 2 * m + inputs * slots].reshape(inputs, slots),
+        numbers[3 * m : 3 * m + labels * leaves].reshape(labels, leaves),
+        numbers[3 * m + t : 3 * m + t + labels * leaves].reshape(labels, leaves),
+        numbers[3 * m + 2 * t : 3 * m + 2 * t + labels * leaves].reshape(labels, leaves),
+        numbers[a : a + cells * values].reshape(cells, values),
+        numbers[b : b + squared * values].reshape(squared, values),
+        numbers[c : c + cells * inputs * rows * columns].reshape(cells, inputs, rows, columns),
+        numbers[d : d + by_leaf * values * labels * leaves].reshape(by_leaf, values, labels, leaves))
+
+
+@compiled(forceinline=True, _nrt=False)
+def whole_lines(count: int) -> int:
+    """So many numbers, rounded up: what comes next begins with a cache line of the processor, as the first does."""
+    return -(-count // LINE) * LINE
 
 
 def num_numbers(shape: Shape) -> int:
     slots, leaves, values, rows, columns = sizes.py_func(shape)
-    weights, inputs = shape.num_inputs * slots + shape.num_labels * leaves, shape.num_inputs
-    by_leaf = values * shape.num_labels * leaves if shape.level == OUTPUT else 0
-    return 3 * weights + shape.num_cells * (values * (1 + shape.keeps_squares) + inputs * rows * columns + by_leaf)
+    inputs, labels, cells, lines = shape.num_inputs, shape.num_labels, shape.num_cells, whole_lines.py_func
+    by_leaf = values * labels * leaves if shape.level == OUTPUT else 0
+    return 3 * (lines(inputs * slots) + lines(labels * leaves)) + lines(cells * values) + lines(
+        cells * values * shape.keeps_squares) + lines(cells * inputs * rows * columns) + lines(cells * by_leaf)
 
 
 def by_levels(num_trees: int, height: int) -> np.ndarray:

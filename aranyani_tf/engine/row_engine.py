@@ -22,7 +22,6 @@ from aranyani_tf.forest.oblique_forest import ObliqueForest
 from aranyani_tf.learning.forest_learner import ForestLearner
 from aranyani_tf.learning.step import Step
 
-LINE = 64  # bytes: arrays begin where the processor's cache lines do
 NO_KINDS, NO_LABELS, NO_GROUPS = np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int32)
 NO_OPTIMIZER = Optimizer(ADAM, 0.0)
 
@@ -172,7 +171,7 @@ def only_read(rows: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 def aligned(size: int, dtype: np.dtype) -> np.ndarray:
     """Zeros that begin with a cache line."""
-    spare = LINE // dtype.itemsize
+    spare = layout.LINE
     block = np.zeros(size + spare, dtype)
     start = -(block.ctypes.data // dtype.itemsize) % spare
     return block[start : start + size]

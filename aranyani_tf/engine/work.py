@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aranyani_tf.engine.compiler import inner
-from aranyani_tf.engine.layout import OUTPUT, Shape, sizes
+from aranyani_tf.engine.layout import OUTPUT, Shape, sizes, whole_lines
 
 
 class Work(NamedTuple):
@@ -47,13 +47,14 @@ def work_sizes(shape: Shape, samples: int) -> tuple[int, int]:
     by_leaf = labels * leaves * (1 + samples * (values if shape.level == OUTPUT else 0))
     each = 3 * slots + 2 * leaves + values + rows * columns
     once = 5 * slots + 3 * leaves + labels * (leaves + 1) + (3 + cells) * values + (cells + 1) * rows * columns
-    return samples * each + once + by_leaf, samples * (2 * cells + 3) + 2 * cells + 9
+    spare = 32 * whole_lines(1)  # each of the arrays begins with a cache line
+    return samples * each + once + by_leaf + spare, samples * (2 * cells + 3) + 2 * cells + 9 + spare
 
 
 @inner
 def head(array: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """The first numbers, and the rest."""
-    return array[:size], array[size:]
+    """The first numbers, and the rest, which begins with a cache line again."""
+    return array[:size], array[whole_lines(size):]
 
 
 @inner
