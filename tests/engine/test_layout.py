@@ -50,12 +50,15 @@ def test_going_down_reaches_the_leaves_as_routing_by_levels_does(num_trees, heig
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_the_parts_fill_the_array_without_overlap(shape):
+def test_the_parts_fill_the_array_without_overlap_and_begin_with_cache_lines(shape):
     numbers = np.zeros(layout.num_numbers(shape), np.float32)
     for part in layout.parts_of.py_func(shape, numbers):
         assert np.shares_memory(part, numbers) or part.size == 0
+        assert part.size == 0 or (part.ctypes.data - numbers.ctypes.data) % (4 * layout.LINE) == 0
         part += 1
-    np.testing.assert_array_equal(numbers, 1)
+    assert set(np.unique(numbers)) <= {0, 1}  # none was written twice
+    num_parts = sum(part.size > 0 for part in layout.parts_of.py_func(shape, numbers))
+    assert (numbers == 0).sum() < num_parts * layout.LINE
 
 
 @pytest.mark.parametrize("shape", SHAPES)
