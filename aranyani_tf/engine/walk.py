@@ -6,6 +6,7 @@ import numpy as np
 
 from aranyani_tf.engine import cells, moves, step
 from aranyani_tf.engine.compiler import compiled, inner
+from aranyani_tf.engine.denormals import floating_mode
 from aranyani_tf.engine.layout import Shape, parts_of
 from aranyani_tf.engine.optimizers import Optimizer, rate_at
 from aranyani_tf.engine.passes import read_leaves
@@ -77,6 +78,7 @@ def walk(whole: np.ndarray, rest: np.ndarray, numbers: np.ndarray, counts: np.nd
     Returns:
         how many rows were walked, and the penalty after them.
     """
+    mode: Any = floating_mode(np.uint32(0))
     shape, settings, optimizer = parts_of_plan(whole, rest)
     parts, num_cells, most = parts_of(shape, numbers), shape.num_cells, settings.samples_per_step
     work = cut_work(shape, most, real, wide)
@@ -167,5 +169,7 @@ def walk(whole: np.ndarray, rest: np.ndarray, numbers: np.ndarray, counts: np.nd
                 norms[steps, i] = np.sqrt(norm[i // 3, i % 3])
         steps += 1
         done += samples
-    return done, cells.penalty(contrasts, weight, settings.knee, settings.slope, settings.chance, cell_count,
-                               parts.values, parts.squares, work.gap)
+    worth = cells.penalty(contrasts, weight, settings.knee, settings.slope, settings.chance, cell_count,
+                          parts.values, parts.squares, work.gap)
+    floating_mode(mode)
+    return done, worth
