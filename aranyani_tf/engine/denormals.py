@@ -16,8 +16,7 @@ from numba.extending import intrinsic
 FLUSHED = 0x8040  # results that are too small become 0, and operands count as 0
 
 
-@intrinsic
-def floating_mode(typing_context: Any, mode: Any) -> Any:
+def mode_setter(typing_context: Any, mode: Any) -> Any:
     """Sets MXCSR to `mode`, or, if that is 0, adds `FLUSHED` to it; gives what it was."""
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         whole = ir.IntType(32)
@@ -37,3 +36,6 @@ def floating_mode(typing_context: Any, mode: Any) -> Any:
         return before
 
     return types.uint32(types.uint32), generate
+
+
+floating_mode: Any = intrinsic(mode_setter)
