@@ -39,7 +39,7 @@ setup(
     package_dir={"aranyani_tf.data": "data"},  # the wheel carries the data that a checkout has beside the package
     package_data={"aranyani_tf": ["py.typed"], "aranyani_tf.data": ["*.parquet", "*.npz", "README.md"]},
     install_requires=["tensorflow>=2.21", "keras>=3.15", "numpy>=2.0", "pandas>=2.2", "pyarrow>=15", "tqdm>=4.60",
-                      "platformdirs>=4", "filelock>=4", "numba>=0.65"],
+                      "platformdirs>=4", "filelock>=4", "numba>=0.65", "llvmlite>=0.47"],
     extras_require={
         "baselines": ["river>=0.26"],
         "embeddings": ["tensorflow-datasets>=4.9.7", "importlib-resources", "torch>=2.6",
