@@ -100,13 +100,18 @@ def test_a_read_only_folder_will_do_too(tiny, tmp_path):
 
 
 def test_the_folder_s_name_follows_the_sources(tmp_path, monkeypatch):
-    before = compiler.digest()
-    for source in Path(compiler.__file__).parent.glob("*.py"):
-        (tmp_path / source.name).write_bytes(source.read_bytes())
-    monkeypatch.setattr(compiler, "__file__", str(tmp_path / "compiler.py"))
+    before, package = compiler.digest(), Path(compiler.__file__).parents[1]
+    sources = [*(package / "engine").glob("*.py"), package / "learning" / "losses.py"]
+    for source in sources:
+        copied = tmp_path / source.relative_to(package)
+        copied.parent.mkdir(exist_ok=True)
+        copied.write_bytes(source.read_bytes())
+    monkeypatch.setattr(compiler, "__file__", str(tmp_path / "engine" / "compiler.py"))
     assert compiler.digest() == before
-    (tmp_path / "cells.py").write_text("changed", encoding="utf-8")
-    assert compiler.digest() != before
+    for source in ("engine/cells.py", "learning/losses.py"):
+        last = compiler.digest()
+        (tmp_path / source).write_text("changed", encoding="utf-8")
+        assert compiler.digest() != last
 
 
 def test_the_engine_is_compiled_once_for_each_type_and_not_again_in_another_process(tmp_path):
