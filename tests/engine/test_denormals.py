@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import aranyani_tf as ar
+from aranyani_tf.engine.exchange import settings_of
 from engine_rows import rows
 
 x86 = pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"), reason="MXCSR is x86's")
@@ -21,8 +22,6 @@ def test_no_such_number_stays_in_the_state_and_the_caller_s_mode_is_as_it_was():
     exchange.engine.parts(state).matrix_first[:] = 1e-37  # fades below 1.2e-38 within 20 rows without a gradient
     exchange.engine.parts(state).matrix[:] = 0
     exchange.engine.parts(state).matrix[-1] = 500.0  # every node sends every row left, without a slope
-    from aranyani_tf.engine.exchange import settings_of
-
     exchange.engine.learn(state, settings_of(model.optimizer), 0.0, x, y, a)
     size = np.abs(state.numbers)
     assert not ((size > 0) & (size < np.finfo(np.float32).tiny)).any()
