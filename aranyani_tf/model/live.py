@@ -17,9 +17,8 @@ class Live:
     """The model row by row; see `Aranyani.live`.
 
     Threads may share it: predictions do not wait for each other, learning takes turns, and both wait while the model
-    is saved. λ may be changed at any
-    time; a learning rate that is changed counts from the next `flush` on. What the engine cannot take goes through
-    the model's own methods, at their speed.
+    is saved. λ may be changed at any time; a learning rate that is changed counts from the next `flush` on. What the
+    engine cannot take goes through the model's own methods, at their speed.
     """
 
     def __init__(self, model: Any) -> None:
