@@ -35,17 +35,17 @@ COLUMNS = ("measure", "contender", "engine", "level", "operation", "num_features
            *DIGITS, "state_bytes", "compilations")
 
 
-def parts(rounds, scale, yardstick):
+def parts(rounds, scale, widths, yardstick):
     """(measure, what is told of it, function that gives its records) of everything there is to measure."""
-    for width in WIDTHS:
+    for width in widths:
         yield ("throughput", f"rows per second at {width} features",
                lambda width=width: throughput(width, rounds, scale, yardstick))
-    for width in WIDTHS:
+    for width in widths:
         yield "latency", f"one row of {width} features", lambda width=width: latency(width, rounds, scale)
     yield "grove", "a grid on all cores", lambda: groves(rounds, scale)
     yield "height", "heights 2 to 10", lambda: heights(rounds, scale)
     yield "length", "lengths", lambda: lengths(rounds, scale)
-    yield "first_call", "first calls of fresh processes", lambda: first_calls(rounds, scale)
+    yield "first_call", "first calls of fresh processes", lambda: first_calls(rounds, widths)
     yield "compilations", "compilations", compilations
 
 
@@ -70,6 +70,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=4, help="rounds; the best one counts (4)")
     parser.add_argument("--scale", type=float, default=1.0, help="share of the usual number of rows (1.0)")
+    parser.add_argument("--widths", type=int, nargs="+", default=WIDTHS, choices=WIDTHS, help="numbers of features "
+                        f"({', '.join(map(str, WIDTHS))})")
     parser.add_argument("--output", type=Path, default=Path("results/benchmark.csv"))
     parser.add_argument("--only", metavar="MEASURE", help="measure this alone, and keep the file's other rows: "
                         "throughput, latency, grove, height, length, first_call or compilations")
@@ -78,7 +80,7 @@ def main():
     arguments, clock = parser.parse_args(), Clock()
     tf.config.threading.set_intra_op_parallelism_threads(1)
     tf.config.threading.set_inter_op_parallelism_threads(1)
-    wanted = list(parts(arguments.rounds, arguments.scale, arguments.yardstick))
+    wanted = list(parts(arguments.rounds, arguments.scale, arguments.widths, arguments.yardstick))
     if arguments.only and arguments.only not in {measure for measure, *_ in wanted}:
         parser.error(f"no measure {arguments.only!r}")
     wanted = [part for part in wanted if arguments.only in (None, part[0])]
@@ -90,7 +92,8 @@ def main():
     with whole_file(arguments.output, "w") as file:
         table.to_csv(file, index=False)
     write_environment(arguments.output.parent / "environment.json", [arguments.output.stem], clock,
-                      rounds=arguments.rounds, scale=arguments.scale, only=arguments.only,
+                      rounds=arguments.rounds, scale=arguments.scale, widths=list(arguments.widths),
+                      only=arguments.only,
                       yardstick=arguments.yardstick is not None)
     show(table)
     print(f"\nwritten to {arguments.output}")

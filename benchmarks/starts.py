@@ -4,7 +4,7 @@ import os
 import tempfile
 
 from benchmarks.contenders import Fit
-from benchmarks.names import FIT, HEIGHT, WIDTHS
+from benchmarks.names import FIT, HEIGHT
 from benchmarks.turns import best_of, output_of
 
 FIRST_CALL = """if True:
@@ -32,15 +32,15 @@ RAGGED = """if True:
 """
 
 
-def first_calls(rounds, scale):
+def first_calls(rounds, widths):
     """Wall time from making a model to the end of its first chunk, of a thousand rows; imports are left out.
 
     The engine's machine code is on the disk by then, as it is in every process but a machine's first. XLA compiles in
     every process.
     """
-    Fit(WIDTHS[0])  # which compiles the engine, if nobody did so before
+    Fit(widths[0])  # which compiles the engine, if nobody did so before
     best = best_of(rounds, lambda: {(engine, width): float(output_of(FIRST_CALL, engine, width).split()[-1])
-                                    for width in WIDTHS for engine in ("numba", "xla")})
+                                    for width in widths for engine in ("numba", "xla")})
     for (engine, width), seconds in best.items():
         yield {"measure": "first_call", "contender": FIT, "engine": engine, "level": "node", "num_features": width,
                "height": HEIGHT, "num_rows": 1_000, "first_call_seconds": seconds}

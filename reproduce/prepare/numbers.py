@@ -12,7 +12,7 @@ import pandas as pd
 
 from aranyani_tf.files import whole_file
 from benchmarks import names
-from benchmarks.names import FIT, WIDTHS
+from benchmarks.names import FIT
 from harness import RESULTS, ROOT
 
 LEVELS = {"node": "node, the paper's", "leaf": "leaf", "output": "output"}
@@ -53,10 +53,15 @@ def one(found: pd.DataFrame, column: str, **wanted: object) -> float:
     return float(value)
 
 
-def lines_of(title: str, rows: Iterable[tuple[str, Iterable[str]]]) -> list[str]:
+def widths_of(found: pd.DataFrame) -> list[int]:
+    """The numbers of features that were measured."""
+    return sorted(map(int, found["num_features"].unique()))
+
+
+def lines_of(title: str, widths: list[int], rows: Iterable[tuple[str, Iterable[str]]]) -> list[str]:
     """A table with a column for each number of features."""
-    return [f"| {title} | " + " | ".join(f"{width} features" for width in WIDTHS) + " |",
-            "|---|" + "---|" * len(WIDTHS), *(f"| {name} | " + " | ".join(cells) + " |" for name, cells in rows)]
+    return [f"| {title} | " + " | ".join(f"{width} features" for width in widths) + " |",
+            "|---|" + "---|" * len(widths), *(f"| {name} | " + " | ".join(cells) + " |" for name, cells in rows)]
 
 
 def rates_table(found: pd.DataFrame) -> list[str]:
@@ -64,12 +69,12 @@ def rates_table(found: pd.DataFrame) -> list[str]:
     def cells(column: str, written: Callable[[float], str], contender: str, engine: str | None) -> list[str]:
         level = "node" if contender == FIT else None
         return [written(one(found, column, contender=contender, engine=engine, level=level, num_features=width))
-                for width in WIDTHS]
+                for width in widths_of(found)]
 
     rows = [(told, cells("rows_per_second", rounded, *key)) for key, told in RATES.items()]
     rows += [(f"**`Aranyani.fit` ÷ {told}**", cells(column, lambda ratio: f"**{rounded(ratio)}×**", FIT, "numba"))
              for told, column in (("XLA", "ratio_to_xla"), ("Hoeffding tree", "ratio_to_hoeffding_tree"))]
-    return lines_of("rows per second", rows)
+    return lines_of("rows per second", widths_of(found), rows)
 
 
 def latency_table(found: pd.DataFrame) -> list[str]:
@@ -79,8 +84,8 @@ def latency_table(found: pd.DataFrame) -> list[str]:
                         for column in ("p50_microseconds", "p99_microseconds"))
         return f"{median} ({tail})"
 
-    return lines_of("one row in µs: median (99th percentile)",
-                    [(told, [cell(*key, width) for width in WIDTHS]) for key, told in LATENCIES.items()])
+    return lines_of("one row in µs: median (99th percentile)", widths_of(found),
+                    [(told, [cell(*key, width) for width in widths_of(found)]) for key, told in LATENCIES.items()])
 
 
 def speeds(results: Path) -> str:
@@ -88,7 +93,7 @@ def speeds(results: Path) -> str:
     rates, grove, length = (measured(results, measure) for measure in ("throughput", "grove", "length"))
     first = measured(results, "first_call").groupby("engine")["first_call_seconds"]
     state = {width: one(rates, "state_bytes", contender=FIT, engine="numba", level="node", num_features=width) / 1000
-             for width in WIDTHS}
+             for width in widths_of(rates)}
     models = [(rounded(one(grove, "rows_per_second", num_features=width)),
                one(grove, "ratio_to_single_model", num_features=width)) for width in (14, 40)]
     speed, rows = length["rows_per_second"], length["num_rows"]
@@ -100,8 +105,8 @@ def speeds(results: Path) -> str:
         f"process, {first.min()['xla']:.1f} to {first.max()['xla']:.1f} s.",
         f"From {rows.min():,.0f} to {rows.max():,.0f} rows the speed varies by "
         f"{100 * (speed.max() / speed.min() - 1):.0f} %.",
-        f"The running means take {state[14]:.0f} kB at 14 features and {state[768]:.0f} kB at 768, whatever the length "
-        "of the stream."]
+        f"The running means take {state[min(state)]:.0f} kB at {min(state)} features and {state[max(state)]:.0f} kB at "
+        f"{max(state)}, whatever the length of the stream."]
     return "\n".join([*rates_table(rates), "", *latency_table(measured(results, "latency")), "", *sentences])
 
 
@@ -109,9 +114,9 @@ def levels(results: Path) -> str:
     """What the three levels of the constraint cost, by both engines."""
     found = measured(results, "throughput")
     rows = [(f"{told}, {by}", [rounded(one(found, "rows_per_second", contender=FIT, engine=engine, level=level,
-                                           num_features=width)) for width in WIDTHS])
+                                           num_features=width)) for width in widths_of(found)])
             for level, told in LEVELS.items() for engine, by in ENGINES.items()]
-    return "\n".join(lines_of("level, rows per second of `fit`", rows))
+    return "\n".join(lines_of("level, rows per second of `fit`", widths_of(found), rows))
 
 
 def table_2(results: Path) -> str:

@@ -40,7 +40,7 @@ def test_a_page_without_its_place_is_refused():
 
 def test_one_run_of_the_benchmark_has_every_measure_and_the_pages_are_written_from_it(tmp_path):
     (tmp_path / "sketch.py").write_text(YARDSTICK)
-    subprocess.run([sys.executable, ROOT / "benchmarks" / "speed.py", "--scale", "0.001", "--rounds", "1",
+    subprocess.run([sys.executable, ROOT / "benchmarks" / "speed.py", "--scale", "0.001", "--rounds", "1", "--widths", "14",
                     "--output", "benchmark.csv", "--yardstick", "sketch.py"], check=True, cwd=tmp_path)
     found = pd.read_csv(tmp_path / "benchmark.csv")
     assert list(found["measure"].unique()) == ["throughput", "latency", "grove", "height", "length", "first_call",
@@ -48,25 +48,25 @@ def test_one_run_of_the_benchmark_has_every_measure_and_the_pages_are_written_fr
     measures = dict(list(found.groupby("measure")))
 
     rates = measures["throughput"]
-    assert (rates["rows_per_second"] > 0).all() and set(rates["num_features"]) == {14, 40, 768}
+    assert (rates["rows_per_second"] > 0).all() and set(rates["num_features"]) == {14}
     ours = rates[rates["contender"] == names.FIT].set_index(["num_features", "level", "engine"])
-    assert len(ours) == 3 * 3 * 2 and ours["ratio_to_xla"].notna().sum() == 3 * 3
+    assert len(ours) == 3 * 2 and ours["ratio_to_xla"].notna().sum() == 3
     by_hand = ours.loc[14, "leaf", "numba"]["rows_per_second"] / ours.loc[14, "leaf", "xla"]["rows_per_second"]
     assert ours.loc[14, "leaf", "numba"]["ratio_to_xla"] == pytest.approx(by_hand, abs=0.01)
-    assert (rates["contender"] == names.SKETCH).sum() == 3 == rates["ratio_to_yardstick"].notna().sum()
+    assert (rates["contender"] == names.SKETCH).sum() == 1 == rates["ratio_to_yardstick"].notna().sum()
     assert (rates[rates["contender"] == names.HOEFFDING]["ratio_to_hoeffding_tree"] == 1).all()
 
     latency = measures["latency"]
-    assert (latency["p99_microseconds"] >= latency["p50_microseconds"]).all() and len(latency) == 3 * 11
+    assert (latency["p99_microseconds"] >= latency["p50_microseconds"]).all() and len(latency) == 11
     medians = latency.set_index(["contender", "operation", "num_features"])["p50_microseconds"]
-    assert medians[names.LIVE, names.BOTH, 768] < medians[names.MODEL, names.BOTH, 768]
-    assert latency["ratio_to_hoeffding_tree"].isna().sum() == 3  # of `partial_fit` alone, which no tree does
+    assert medians[names.LIVE, names.BOTH, 14] < medians[names.MODEL, names.BOTH, 14]
+    assert latency["ratio_to_hoeffding_tree"].isna().sum() == 1  # of `partial_fit` alone, which no tree does
 
     assert (measures["grove"]["cores"] >= 1).all() and (measures["grove"]["ratio_to_single_model"] > 0).all()
     assert list(measures["height"]["height"]) == list(range(2, 11))
     assert list(measures["length"]["num_rows"]) == [10_000, 100_000]
     first = measures["first_call"].set_index(["engine", "num_features"])["first_call_seconds"]
-    assert all(first["numba", width] < first["xla", width] for width in names.WIDTHS)
+    assert first["numba", 14] < first["xla", 14]
 
     for write in (numbers.speeds, numbers.levels):
         content = write(tmp_path)
