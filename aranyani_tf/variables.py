@@ -11,7 +11,8 @@ import tensorflow as tf
 
 def value_of(variable: Any) -> np.ndarray:
     """A copy of the variable's value."""
-    return variable.value.numpy()
+    value = variable.value
+    return tf.raw_ops.ReadVariableOp(resource=value.handle, dtype=value.dtype).numpy()
 
 
 def put(variable: Any, array: Any) -> None:

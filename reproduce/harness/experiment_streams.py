@@ -17,7 +17,8 @@ from harness.registry import load_all
 CELEBA_ROWS = 202_599
 
 
-def load(dataset: str, preprocessing: str = "released", groups: str | None = None) -> ar.Stream:
+def load(dataset: str, preprocessing: str = "released", groups: str | None = None,
+         drop_group: bool = False) -> ar.Stream:
     """`ar.datasets.load` with those of the options that the dataset has; the others must be the default."""
     load_all()  # it may be an extension's
     takes = inspect.signature(ar.datasets.LOADERS[dataset]).parameters
@@ -30,6 +31,10 @@ def load(dataset: str, preprocessing: str = "released", groups: str | None = Non
         if "groups" not in takes:
             raise ArgumentError(f"{dataset} has only one grouping, its own; got groups={groups!r}")
         options["groups"] = groups
+    if drop_group:
+        if "drop_group" not in takes:
+            raise ArgumentError(f"{dataset} does not have its group among the features; leave drop_group out")
+        options["drop_group"] = True
     if "embeddings" in takes:  # CELEBA=FILE in the environment names another place than the cache
         options["embeddings"] = Path(os.environ.get(dataset.upper()) or cache_folder(dataset))
     return loaded(dataset, **options)

@@ -54,15 +54,19 @@ class Experiment(Settings):
             raise ArgumentError(f"{', '.join(ignored)} has no effect on the method {self.method!r}; leave it out{hint}")
 
     def stream(self) -> ar.Stream:
+        """The rows, of which `order="shuffled"` gives every seed another order: see `in_order_of`."""
         if self.order == "drift":
             stream = ar.datasets.load(self.dataset, num_rows=self.rows or 20_000, drift_at=0.5)
         else:
-            stream = load(self.dataset, self.preprocessing, self.groups)[: self.rows]
+            stream = load(self.dataset, self.preprocessing, self.groups, self.drop_group)[: self.rows]
         if self.share is not None:
             stream = thinned(stream, self.share)
         if self.order in ("majority_first", "minority_first"):
             stream = stream.adversarial(first=self.order.removesuffix("_first"))
         return stream.fraction(self.fraction)
+
+    def in_order_of(self, seed: int, stream: ar.Stream) -> ar.Stream:
+        return stream.shuffled(seed) if self.order == "shuffled" else stream
 
     @property
     def cost(self) -> float:
@@ -93,7 +97,8 @@ class Experiment(Settings):
         plain = (self.method, self.rule, self.decay, self.chance) == ("aranyani", "released", None, 0.0)
         if plain and 0.0 in self.fairness_weights and not self.held_out:
             unfair = records[(records["fairness_weight"] == 0) & (records["step"] == len(stream))]
-            frames.append(majority(unfair, stream).assign(method="majority"))
+            frames += [majority(own, self.in_order_of(seed, stream)).assign(method="majority")
+                       for seed, own in (unfair.groupby("seed") if self.order == "shuffled" else [(0, unfair)])]
         frame = pd.concat(frames, ignore_index=True).assign(
             **{name: getattr(self, name) for name in CURVE if name != "method"})
         if stands_in_for(self.dataset, stream):
@@ -106,19 +111,22 @@ class Experiment(Settings):
         if how.alone:
             settings = self.model_settings(stream, how)
             return self.one_by_one(lambda member: Race.between(how, settings, member).records(
-                stream, self.checkpoints(stream), on_chunk))
+                self.in_order_of(member["seed"], stream), self.checkpoints(stream), on_chunk))
         if how.learner or (on_record and not self.held_out and not self.record_gradients):
             def run(member: Member) -> pd.DataFrame:
-                learner = self.single(stream, **member)
+                learner, rows = self.single(stream, **member), self.in_order_of(member["seed"], stream)
                 if on_record:
-                    learner = Watched(learner, stream, self.checkpoints(stream), on_record)
-                return learn_stream(learner, stream, checkpoints=self.checkpoints(stream), on_chunk=on_chunk).assign(
+                    learner = Watched(learner, rows, self.checkpoints(stream), on_record)
+                return learn_stream(learner, rows, checkpoints=self.checkpoints(stream), on_chunk=on_chunk).assign(
                     **member)
             return self.one_by_one(run)
         grove, aside = self.grove(stream), None
         if self.held_out:
             stream, aside = stream.held_out(self.held_out)
-        records = grove.fit(stream, checkpoints=self.checkpoints(stream), held_out=aside, on_chunk=on_chunk, verbose=0)
+        records = grove.fit(stream, shuffle=self.order == "shuffled", checkpoints=self.checkpoints(stream),
+                            held_out=aside, on_chunk=on_chunk, verbose=0)
+        if aside is not None:  # for Majority there, whose answers lie between the model's and the constant one
+            records["held_out_majority"] = np.bincount(aside.labels).max() / len(aside)
         return with_norms(records, grove.gradient_norms) if self.record_gradients else records
 
     def single(self, stream: ar.Stream, *, fairness_weight: float, seed: int) -> Any:

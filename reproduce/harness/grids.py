@@ -9,7 +9,7 @@ import os
 from harness.experiment_streams import load
 from harness.experiments import Experiment
 from harness.registry import Method, method, methods
-from harness.scales import FULL, QUICK, SEEDS, Scale
+from harness.scales import FIVE, FULL, QUICK, SEEDS, Scale
 from harness.weights import (
     DRIFT_WEIGHTS,
     EMBEDDED_WEIGHTS,
@@ -20,6 +20,7 @@ from harness.weights import (
 )
 
 TABULAR = ("adult", "census", "compas")
+COMPAS_WAYS = ("released", "standardized")
 
 
 def with_own_weights(scale: Scale, dataset: str, name: str, **settings) -> Experiment:
@@ -36,15 +37,20 @@ def aranyani(scale: Scale, dataset: str, **settings) -> Experiment:
 def figure2(scale: Scale = FULL) -> list[Experiment]:
     """Adult, Census, COMPAS: all methods of the paper, 3 trees of height 4, data as the released code prepares it.
 
-    Aranyani with both rules, Leaf and MLP with the released one; and whatever was added in `extensions/`.
+    Aranyani with both rules, Leaf and MLP with the right gradient and as released; and whatever was added in
+    `extensions/`. Seeds vary the weights at the start, and in shuffled streams the order as well.
     """
     experiments = []
     for dataset in TABULAR:
         experiments.append(aranyani(scale, dataset))
         if scale is not QUICK:
+            experiments.append(aranyani(scale, dataset, order="shuffled"))
             experiments.append(scale.experiment(dataset, rule_weights(dataset, "paper"), rule="paper"))
-            experiments += [with_own_weights(scale, dataset, name) for name in ("leaf", "mlp")]
-            experiments += hoeffding_trees(scale, dataset, aht_seeds=SEEDS[:1] if dataset == "census" else SEEDS[:3])
+            experiments += [with_own_weights(scale, dataset, name, order=order)
+                            for name in ("leaf", "mlp") for order in ("file", "shuffled")]
+            experiments += [with_own_weights(scale, dataset, name, seeds=FIVE)
+                            for name in ("leaf_released", "mlp_released")]
+            experiments += hoeffding_trees(scale, dataset, orders=SEEDS[:3] if dataset == "census" else FIVE)
         for each in added_methods():  # a learner seed by seed, so that they spread over the cores
             seeds = [(seed,) for seed in scale.seeds] if each.learner else [scale.seeds]
             experiments += [with_own_weights(scale, dataset, each.name, seeds=own) for own in seeds]
@@ -56,15 +62,18 @@ def added_methods() -> list[Method]:
     return [each for each in methods().values() if each.is_added]
 
 
-def hoeffding_trees(scale: Scale, dataset: str, aht_seeds: tuple[int, ...]) -> list[Experiment]:
-    """HT and FAHT draw nothing at random; AHT does, and takes minutes on long streams: it has fewer seeds."""
-    seeds = {"ht": SEEDS[:1], "faht": SEEDS[:1], "aht": aht_seeds}
-    return [with_own_weights(scale, dataset, name, seeds=(seed,))
-            for name, own in seeds.items() for seed in own]  # one by one, so that they spread over the cores
+def hoeffding_trees(scale: Scale, dataset: str, orders: tuple[int, ...]) -> list[Experiment]:
+    """HT and FAHT draw nothing at random: what varies is the order of the rows, for AHT too. The file's own once."""
+    return [with_own_weights(scale, dataset, name, seeds=(seed,), order=order)  # one by one: they spread over the cores
+            for name in ("ht", "faht", "aht") for order, seeds in (("file", SEEDS[:1]), ("shuffled", orders))
+            for seed in seeds[: len(scale.seeds)]]
 
 
 def figure2_beyond(scale: Scale = FULL) -> list[Experiment]:
-    """What the paper did not try: the output level, forgetting at every level, and FERMI on the same forest."""
+    """What the paper did not try: the output level, forgetting at every level, FERMI on the same forest, no group.
+
+    And what the README recommends: means that forget in time, and gaps that may be chance left alone.
+    """
     experiments = []
     for dataset in TABULAR:
         experiments.append(aranyani(scale, dataset))
@@ -73,6 +82,13 @@ def figure2_beyond(scale: Scale = FULL) -> list[Experiment]:
         for decay in (0.01,) if scale is QUICK else (0.01, 0.001):
             for name in ("aranyani", "leaf", "output", "mlp"):
                 experiments.append(with_own_weights(scale, dataset, name, decay=decay))
+        for name in ("output", "mlp"):
+            experiments.append(with_own_weights(scale, dataset, name, decay=0.001, forget="time", chance=2.0))
+        for name in ("aranyani", "leaf", "output", "mlp"):
+            experiments.append(with_own_weights(scale, dataset, name, drop_group=True))
+        if scale is not QUICK:
+            experiments += [with_own_weights(scale, dataset, name, order="shuffled")
+                            for name in ("output", "fermi_forest")]
         experiments += fermi(scale, dataset)
     return experiments
 
@@ -103,25 +119,27 @@ def figure3(scale: Scale = FULL) -> list[Experiment]:
     for dataset in (text(), *(["celeba"] if available("celeba") else [])):
         weights = STAND_IN_WEIGHTS.get(dataset) or RELEASED_WEIGHTS[dataset]
         experiments.append(scale.experiment(dataset, weights))
-        for name, seeds in (("mlp", SEEDS), ("leaf", SEEDS[:3])):  # Leaf is slow here
+        for name, seeds in (("mlp", SEEDS), ("leaf", FIVE)):  # Leaf is slow here
             experiments.append(scale.experiment(dataset, EMBEDDED_WEIGHTS[name], method=name, seeds=seeds))
         if scale is not QUICK:
-            experiments += hoeffding_trees(scale, dataset, aht_seeds=SEEDS[:1])
+            experiments += [scale.experiment(dataset, EMBEDDED_WEIGHTS[name], method=f"{name}_released", seeds=FIVE)
+                            for name in ("mlp", "leaf")]
+            experiments += hoeffding_trees(scale, dataset, orders=SEEDS[:2])
     return experiments
 
 
-def gradients(scale: Scale, height: int = 4, seeds: tuple[int, ...] = SEEDS) -> Experiment:
+def gradients(scale: Scale, height: int = 4) -> Experiment:
     """One tree on text with λ = 0.1, norms of its gradients along the stream."""
-    return scale.experiment(text(), (0.1,), seeds=seeds, num_trees=1, height=height, record_gradients=True,
+    return scale.experiment(text(), (0.1,), seeds=FIVE, num_trees=1, height=height, record_gradients=True,
                             even_checkpoints=50)
 
 
 def figure4(scale: Scale = FULL) -> list[Experiment]:
     """Aranyani against Reservoir; gradients along the stream; height. Storing all has few λ and one seed."""
     return [aranyani(scale, "adult"),
-            with_own_weights(scale, "adult", "reservoir_500", seeds=SEEDS[:2]),
-            *(scale.experiment("adult", (weight,), method="reservoir", seeds=SEEDS[:1])
-              for weight in scale.some(method("reservoir").fairness_weights)),
+            with_own_weights(scale, "adult", "reservoir_500", seeds=FIVE),
+            *(scale.experiment("adult", (weight,), method="reservoir", seeds=(seed,))
+              for weight in scale.some(method("reservoir").fairness_weights) for seed in scale.some(SEEDS[:3])),
             gradients(scale),
             *(scale.experiment("adult", (0.1,), height=height) for height in scale.some(range(2, 9))
               if height != 4 or scale is not FULL)]  # the first experiment has λ = 0.1 at height 4
@@ -138,13 +156,12 @@ def figure6(scale: Scale = FULL) -> list[Experiment]:
 
 
 def figure7(scale: Scale = FULL) -> list[Experiment]:
-    """Gradients along the stream, for heights up to 10; the highest takes 6 ms a sample and has two seeds."""
-    heights = range(2, 11) if scale is FULL else (2, 4, 6)
-    return [gradients(scale, height, SEEDS[:2] if height == 10 else SEEDS) for height in heights]
+    """Gradients along the stream, for heights up to 10."""
+    return [gradients(scale, height) for height in (range(2, 11) if scale is FULL else (2, 4, 6))]
 
 
 def figure8(scale: Scale = FULL) -> list[Experiment]:
-    """The spread over five seeds."""
+    """The spread over the seeds."""
     return [aranyani(scale, "adult")]
 
 
@@ -155,16 +172,22 @@ def figure9(scale: Scale = FULL) -> list[Experiment]:
 
 
 def figure10(scale: Scale = FULL) -> list[Experiment]:
-    """Limited feedback, equal opportunity, ten samples a step; and the plain setting beside each."""
-    return [aranyani(scale, "compas"), aranyani(scale, "compas", update_when="predicted_positive"),
+    """Limited feedback, equal opportunity, ten samples a step; and the plain setting beside each.
+
+    COMPAS as the released code has it, unscaled, and standardized. Other methods at ten samples a step, too.
+    """
+    return [*(aranyani(scale, "compas", preprocessing=way, update_when=when) for way in COMPAS_WAYS
+              for when in ("always", "predicted_positive")),
             aranyani(scale, "adult", notion="equal_opportunity"), aranyani(scale, "adult"),
-            aranyani(scale, "adult", samples_per_step=10)]
+            aranyani(scale, "adult", samples_per_step=10),
+            *(with_own_weights(scale, "adult", name, samples_per_step=10) for name in ("leaf", "mlp"))]
 
 
 def figure11(scale: Scale = FULL) -> list[Experiment]:
-    """L2 in Huber's place, fractions of the data, FERMI."""
-    return [aranyani(scale, "adult"), scale.experiment("adult", L2_WEIGHTS, rule="l2"), aranyani(scale, "compas"),
-            *(aranyani(scale, "compas", fraction=fraction) for fraction in scale.some((0.1, 0.25, 0.5, 0.75))),
+    """L2 in Huber's place, fractions of the data (COMPAS as released, and standardized), FERMI."""
+    return [aranyani(scale, "adult"), scale.experiment("adult", L2_WEIGHTS, rule="l2"),
+            *(aranyani(scale, "compas", preprocessing=way, fraction=fraction) for way in COMPAS_WAYS
+              for fraction in scale.some((0.1, 0.25, 0.5, 0.75, 1.0))),
             *fermi(scale, "adult")]
 
 
@@ -190,3 +213,11 @@ def drift(scale: Scale = FULL) -> list[Experiment]:
     """A stream whose groups change places half-way, with and without forgetting."""
     return [scale.experiment("synthetic", DRIFT_WEIGHTS, order="drift", decay=decay, even_checkpoints=20)
             for decay in (None, 0.001, 0.01)]
+
+
+def grid_search(scale: Scale = FULL) -> list[Experiment]:
+    """Trees × height on Adult and standardized COMPAS, with and without fairness: is 3 × 4 the best?"""
+    return [scale.experiment(dataset, (0.0, 0.1), preprocessing=way, **(
+                {"num_trees": trees, "height": height} | dict(scale.forest)))
+            for dataset, way in (("adult", "released"), ("compas", "standardized"))
+            for trees in scale.some((1, 2, 3, 5, 8)) for height in scale.some((2, 3, 4, 5, 6))]

@@ -1,34 +1,124 @@
-"""Methods at the same fairness: what accuracy each has where its gap is as small as asked for."""
+"""Methods at the same fairness: what accuracy each has where its gap is as small as asked for.
+
+A method is a set of settings of λ. Whoever may use one of them may also toss a coin for every row and use one or the
+other, or a constant answer, which has no gap: every mix of its points can be had, so that a method *is* the upper
+convex hull of its points and of the constant answer. One more setting can only raise it.
+
+Which mix has a gap of 0.05 is found on half of the seeds, and judged on the others: the best of many noisy settings
+looks better on the seeds that it was chosen by.
+"""
 
 import quiet  # noqa: F401
+
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from aranyani_tf.errors import ArgumentError
-from harness.plots import pareto_front
 from harness.settings import CURVE
 
+GAP, ACCURACY = "demographic_parity", "accuracy"
+# Of a mix each is the mean of its parts', or at most that where a gap changes its sign from part to part.
+MIXED = (ACCURACY, GAP, "late_accuracy", "late_demographic_parity", "window_demographic_parity", "equal_opportunity")
 
-def accuracy_at(points: np.ndarray, gap: float) -> float:
-    """The best accuracy at a gap, on the line through the Pareto front of one seed's runs, (gap, accuracy) each.
 
-    A method whose runs all have smaller gaps has its best accuracy there too; one whose gaps are all
-    larger has none.
+class Mix(NamedTuple):
+    """Shares of a method's settings, in their order, and of the constant answer."""
+
+    shares: np.ndarray
+    constant: float
+
+
+def hull(points: np.ndarray) -> np.ndarray:
+    """The indices of the points on the upper convex hull up to the most accurate, by their gaps: (gap, accuracy) each.
+
+    >>> hull(np.array([[0.0, 0.76], [0.05, 0.77], [0.1, 0.82], [0.2, 0.84], [0.3, 0.83]])).tolist()
+    [0, 2, 3]
     """
-    front = pareto_front(points)
-    if gap < front[0, 0]:
-        return np.nan
-    return float(np.interp(gap, front[:, 0], front[:, 1]))
+    corners: list[int] = []
+    for index in sorted(range(len(points)), key=lambda i: (points[i][0], -points[i][1])):
+        if corners and points[index][1] <= points[corners[-1]][1]:
+            continue  # less fair, and not better
+        while len(corners) > 1 and turns_left(*points[[corners[-2], corners[-1], index]]):
+            corners.pop()
+        corners.append(index)
+    return np.array(corners)
 
 
-def at_gap(runs: pd.DataFrame, gap: float) -> pd.Series:
-    """Accuracy at a gap, for every seed that gets there; the runs are of one setting, with several λ and seeds."""
+def turns_left(first: np.ndarray, second: np.ndarray, third: np.ndarray) -> bool:
+    """Whether the second point lies on or below the line from the first to the third."""
+    (x, y), (to_x, to_y) = second - first, third - first
+    return x * to_y - y * to_x >= 0
+
+
+def mix_at(points: np.ndarray, gap: float, constant: float) -> Mix:
+    """The most accurate mix of points, (gap, accuracy) each, and a constant answer, whose gap is at most `gap`.
+
+    >>> mix_at(np.array([[0.1, 0.8]]), 0.05, constant=0.7)
+    Mix(shares=array([0.5]), constant=0.5)
+    """
+    everything = np.vstack([points, [0.0, constant]])
+    corners = hull(everything)
+    gaps, shares = everything[corners, 0], np.zeros(len(everything))
+    after = int(np.searchsorted(gaps, gap))
+    if after == len(corners):  # the best there is has a smaller gap
+        shares[corners[-1]] = 1
+    else:
+        before = max(after - 1, 0)
+        share = 1.0 if after == before else (gap - gaps[before]) / (gaps[after] - gaps[before])
+        shares[corners[after]] += share
+        shares[corners[before]] += 1 - share
+    return Mix(shares[:-1], float(shares[-1]))
+
+
+def constant_answer(records: pd.DataFrame) -> pd.Series:
+    """What the more frequent label for every row has: Majority with p = 0, at the end of the stream."""
+    found = records[(records["method"] == "majority") & (records["probability"] == 0)]
+    if found.empty:
+        raise ArgumentError("the records have no Majority, so that the constant answer is not known")
+    return found[list(MIXED)].mean()
+
+
+def at_gap(runs: pd.DataFrame, gap: float, constant: pd.Series) -> pd.DataFrame:
+    """What a method has at a gap, a row for each seed, whose mix was chosen on the other half of the seeds.
+
+    Args:
+        runs: of one setting, with several λ and seeds, at the end of the stream.
+        gap: of demographic parity.
+        constant: of `constant_answer`.
+
+    Returns:
+        The columns `MIXED`, `constant` (the share of rows that got the constant answer) and `elsewhere` (whether other
+        seeds chose the mix; a single seed has no others).
+    """
     mixed = varied(runs)
     if mixed:
         raise ArgumentError(f"runs that differ in {', '.join(mixed)} do not belong to one curve; choose one setting")
-    found = [accuracy_at(seed[["demographic_parity", "accuracy"]].to_numpy(), gap) for _, seed in runs.groupby("seed")]
-    return pd.Series(found, dtype=float).dropna()
+    seeds, rows = np.sort(runs["seed"].unique()), {}
+    for own in (seeds[::2], seeds[1::2]):
+        others = np.setdiff1d(seeds, own)
+        chosen_on = others if len(others) else own
+        means = runs[runs["seed"].isin(chosen_on)].groupby("fairness_weight")[[GAP, ACCURACY]].mean()
+        mix = mix_at(means.to_numpy(), gap, constant[ACCURACY])
+        for seed in own:
+            here = runs[runs["seed"] == seed].groupby("fairness_weight")[list(MIXED)].mean().reindex(means.index)
+            used = mix.shares > 0
+            rows[int(seed)] = (mix.shares[used] @ here[used] + mix.constant * constant.to_numpy()).to_dict() | {
+                "constant": mix.constant, "elsewhere": len(others) > 0}
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("seed").sort_index()
+
+
+def area(points: np.ndarray, until: float, constant: float) -> float:
+    """The mean over gaps from 0 to `until` of the accuracy that the points' mixes have there: a hypervolume.
+
+    >>> round(area(np.array([[0.1, 0.8]]), 0.1, constant=0.7), 6)
+    0.75
+    """
+    everything = np.vstack([points, [0.0, constant]])
+    corners = everything[hull(everything)]
+    gaps = np.unique(np.concatenate([corners[:, 0].clip(max=until), [until]]))
+    return float(np.trapezoid(np.interp(gaps, *corners.T), gaps) / until)
 
 
 def varied(runs: pd.DataFrame) -> list[str]:

@@ -8,7 +8,7 @@ the process that logs needs the columns too, and no TensorFlow.
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-ORDERS = ("file", "majority_first", "minority_first", "drift")
+ORDERS = ("file", "shuffled", "majority_first", "minority_first", "drift")
 
 
 def of_model(default: Any, **metadata: Any) -> Any:
@@ -41,7 +41,9 @@ class Settings:
         groups: which of a dataset's groupings; None for its own, or its only one.
         share: the share of the rows to which the smallest group is thinned, see `experiment_streams.thinned`; None
             for all rows.
-        order: "file"; "majority_first" or "minority_first", see `Stream.adversarial`; "drift", see `synthetic`.
+        drop_group: whether the group is left out of the features.
+        order: "file"; "shuffled", each seed in an order of its own; "majority_first" or "minority_first", see
+            `Stream.adversarial`; "drift", see `synthetic`.
         fraction: the share of the rows that there are, from the first on.
         held_out: the share of the rows that is set aside, and looked at along the stream.
         record_gradients: adds the gradients' norms, each a mean since the checkpoint before.
@@ -65,6 +67,7 @@ class Settings:
     samples_per_step: int = of_model(1)
     groups: str | None = None
     share: float | None = None
+    drop_group: bool = False
     order: str = "file"
     fraction: float = 1.0
     held_out: float = 0.0
