@@ -2,15 +2,16 @@
 
 import matplotlib.pyplot as plt
 
-from harness import grids, plots
+from harness import grids, plots, readings
 from harness.figure import Figure
-from harness.matching import accuracy_at
+from harness.matching import at_gap, constant_answer
 
 FULL_FEEDBACK = {"color": "#56B4E9", "marker": "^"}
+WAYS = {"released": "unscaled, as released", "standardized": "standardized"}
 
 
 def parts_of(records):
-    """The runs of the three panels at the end of the stream."""
+    """The runs of the panels at the end of the stream: COMPAS, and Adult with either notion."""
     ends = plots.last_records(records)
     adult = plots.select(ends, dataset="adult")
     return (plots.select(ends, dataset="compas"), plots.select(adult, notion="equal_opportunity"),
@@ -20,43 +21,58 @@ def parts_of(records):
 def draw(records):
     limited, opportunity, batches = parts_of(records)
     with plt.rc_context(plots.STYLE):
-        figure, (left, center, right) = plt.subplots(1, 3, figsize=(14, 4.8), layout="constrained")
-        plots.trade_off(left, limited, method="aranyani", update_when="always", label="full feedback", filled=False,
-                        style=FULL_FEEDBACK)
-        plots.trade_off(left, limited, method="aranyani", update_when="predicted_positive", label="only where ŷ = 1")
-        plots.finish_trade_off(left, "COMPAS, limited feedback")
-        plots.majority_line(center, opportunity, gap="equal_opportunity")
-        plots.trade_off(center, opportunity, method="aranyani", gap="equal_opportunity")
-        plots.finish_trade_off(center, "Adult, equality of opportunity", gap_name="Equal opportunity")
-        plots.majority_line(right, plots.select(batches, samples_per_step=10))
-        plots.trade_off(right, batches, method="aranyani", samples_per_step=1, label="one sample a step", filled=False,
-                        style=FULL_FEEDBACK)
-        plots.trade_off(right, batches, method="aranyani", samples_per_step=10, label="ten samples a step")
+        figure, panels = plt.subplots(2, 2, figsize=(11.5, 9), layout="constrained")
+        for axes, (way, told) in zip(panels[0], WAYS.items(), strict=True):
+            here = plots.select(limited, preprocessing=way)
+            plots.majority_line(axes, plots.select(here, update_when="always"))
+            plots.trade_off(axes, here, method="aranyani", update_when="always", label="full feedback", filled=False,
+                            style=FULL_FEEDBACK, crowded=True)
+            plots.trade_off(axes, here, method="aranyani", update_when="predicted_positive", label="only where ŷ = 1",
+                            crowded=True)
+            plots.finish_trade_off(axes, f"COMPAS, limited feedback ({told})")
+        left, right = panels[1]
+        plots.majority_line(left, opportunity, gap="equal_opportunity")
+        plots.trade_off(left, opportunity, method="aranyani", gap="equal_opportunity")
+        plots.finish_trade_off(left, "Adult, equality of opportunity", gap_name="Equal opportunity")
+        of_ten = plots.select(batches, samples_per_step=10)
+        plots.majority_line(right, of_ten)
+        plots.trade_off(right, batches, method="aranyani", samples_per_step=1, label="Aranyani, one sample a step",
+                        filled=False, style=FULL_FEEDBACK)
+        for method in ("mlp", "leaf", "aranyani"):
+            plots.trade_off(right, of_ten, method=method, label=f"{plots.label_of(method)}, ten samples a step")
+        plots.look_at_the_top(right, batches)
         plots.finish_trade_off(right, "Adult, ten samples a step")
-        for axes in (left, center, right):
-            axes.legend(fontsize=9)
+        for axes in panels.ravel():
+            axes.legend(fontsize=9, loc="lower left")
     return figure
 
 
-def read(records):
+def best(runs, **where):
+    """The accuracy of the most accurate λ, in %."""
+    chosen = plots.select(runs, method="aranyani", **where)
+    return 100 * chosen.groupby("fairness_weight")["accuracy"].mean().max()
+
+
+def read(records, gap=0.05):
     limited, opportunity, batches = parts_of(records)
-
-    def best(runs, **where):
-        chosen = plots.select(runs, method="aranyani", **where)
-        return 100 * chosen.groupby("fairness_weight")["accuracy"].mean().max()
-
-    def at(runs, method, gap, **where):
-        points = plots.select(runs, method=method, **where)
-        by = ["fairness_weight"] if method == "aranyani" else ["probability"]
-        means = points.groupby(by)[["equal_opportunity", "accuracy"]].mean()
-        return 100 * accuracy_at(means.to_numpy(), gap)
-
-    gap = plots.select(opportunity, method="majority", probability=0.5)["equal_opportunity"].mean()
-    return (f"COMPAS: the best accuracy over λ is {best(limited, update_when='predicted_positive'):.1f} % with "
-            f"feedback only where ŷ = 1 and {best(limited, update_when='always'):.1f} % with all of it. Adult at an "
-            f"equal opportunity gap of {gap:.3f}: Aranyani {at(opportunity, 'aranyani', gap):.1f} %, Majority "
-            f"{at(opportunity, 'majority', gap):.1f} %. Ten samples a step, a tenth of the updates: best accuracy "
-            f"{best(batches, samples_per_step=10):.1f} % against {best(batches, samples_per_step=1):.1f} %.")
+    sentences = [f"COMPAS, {told}: the best accuracy over λ is "
+                 f"{best(limited, preprocessing=way, update_when='predicted_positive'):.1f} % with feedback only where "
+                 f"ŷ = 1 and {best(limited, preprocessing=way, update_when='always'):.1f} % with all of it."
+                 for way, told in WAYS.items()]
+    half = plots.select(opportunity, method="majority", probability=0.5)["equal_opportunity"].mean()
+    constant, ours = constant_answer(opportunity), plots.select(opportunity, method="aranyani")
+    at_half = {name: readings.percent_interval(at_gap(runs, half, constant, by="equal_opportunity")["accuracy"])
+               for name, runs in (("Aranyani", ours), ("Majority", plots.select(ours, fairness_weight=0.0)))}
+    sentences.append(f"Adult at an equal opportunity gap of {half:.3f}: "
+                     + ", ".join(f"{name} {told}" for name, told in at_half.items()) + ".")
+    of_ten = plots.select(batches, samples_per_step=10)
+    constant = constant_answer(of_ten)
+    told = ", ".join(f"{plots.label_of(method)} {readings.percent_interval(at_gap(runs, gap, constant)['accuracy'])}"
+                     for method, runs in of_ten[of_ten["method"] != "majority"].groupby("method", sort=False))
+    sentences.append(f"Ten samples a step, a tenth of the updates, at a demographic parity of {gap}: {told}; the best "
+                     f"accuracy of Aranyani is {best(batches, samples_per_step=10):.1f} %, with one sample a step "
+                     f"{best(batches, samples_per_step=1):.1f} %.")
+    return " ".join(sentences)
 
 
 FIGURE = Figure("figure10", __doc__, grids.figure10, draw, read)

@@ -28,7 +28,7 @@ from aranyani_tf.errors import ArgumentError
 from harness import ROOT, registry
 from harness import experiment_streams as streams
 
-LIBRARIES = ("tensorflow", "keras", "numpy", "pandas", "pyarrow", "river")
+LIBRARIES = ("tensorflow", "keras", "numba", "llvmlite", "numpy", "pandas", "pyarrow", "river")
 TABLES = {"aranyani_tf.datasets"}  # of it the entry alone counts
 ONLY_FOR_KERAS = "aranyani_tf.baselines"  # the package imports some so that Keras can load them
 NOT_COMPUTED = ("label", "marker", "color", "nanoseconds", "fairness_weights")  # arguments of `register_method`

@@ -15,7 +15,7 @@ import pandas as pd
 from aranyani_tf import Stream
 from harness.experiments import Experiment
 from harness.grids import available
-from harness.scales import FULL, Scale
+from harness.scales import FIVE, FULL, Scale
 from harness.weights import SLOPE_RATIO
 
 # The streams, and the shares to which the smaller group is thinned; None leaves it its own.
@@ -67,7 +67,7 @@ def missing_streams(scale: Scale = FULL) -> list[str]:
 
 
 def experiment(scale: Scale, stream: dict, weight: float, **settings) -> "GroupStudy":
-    made = scale.experiment(weights=(weight,), **stream, **settings)
+    made = scale.experiment(weights=(weight,), seeds=FIVE, **stream, **settings)
     return GroupStudy(**{field.name: getattr(made, field.name) for field in fields(made)})
 
 

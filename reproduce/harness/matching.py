@@ -80,13 +80,14 @@ def constant_answer(records: pd.DataFrame) -> pd.Series:
     return found[list(MIXED)].mean()
 
 
-def at_gap(runs: pd.DataFrame, gap: float, constant: pd.Series) -> pd.DataFrame:
+def at_gap(runs: pd.DataFrame, gap: float, constant: pd.Series, by: str = GAP) -> pd.DataFrame:
     """What a method has at a gap, a row for each seed, whose mix was chosen on the other half of the seeds.
 
     Args:
         runs: of one setting, with several λ and seeds, at the end of the stream.
-        gap: of demographic parity.
+        gap: the largest that is allowed.
         constant: of `constant_answer`.
+        by: which gap.
 
     Returns:
         The columns `MIXED`, `constant` (the share of rows that got the constant answer) and `elsewhere` (whether other
@@ -99,7 +100,7 @@ def at_gap(runs: pd.DataFrame, gap: float, constant: pd.Series) -> pd.DataFrame:
     for own in (seeds[::2], seeds[1::2]):
         others = np.setdiff1d(seeds, own)
         chosen_on = others if len(others) else own
-        means = runs[runs["seed"].isin(chosen_on)].groupby("fairness_weight")[[GAP, ACCURACY]].mean()
+        means = runs[runs["seed"].isin(chosen_on)].groupby("fairness_weight")[[by, ACCURACY]].mean()
         mix = mix_at(means.to_numpy(), gap, constant[ACCURACY])
         for seed in own:
             here = runs[runs["seed"] == seed].groupby("fairness_weight")[list(MIXED)].mean().reindex(means.index)

@@ -79,7 +79,7 @@ def trade_off(axes: Axes, frame: pd.DataFrame, *, method: str, rule: str = "rele
     """Mean ± standard deviation for each λ, the Pareto front of the means, and every run a faint point.
 
     `where` selects further settings; `decay=None` is the default, no forgetting. In a `crowded` panel the
-    points of the runs are left out, and the bars are fainter.
+    points of the runs are left out, and the bars too.
     """
     style = style_of(method) | (style or {})
     runs = select(frame, method=method, rule=rule, **({"decay": None} | where))
@@ -91,8 +91,8 @@ def trade_off(axes: Axes, frame: pd.DataFrame, *, method: str, rule: str = "rele
     if not crowded:
         axes.scatter(runs[gap], 100 * runs["accuracy"], marker=style["marker"], s=14, alpha=0.35, linewidths=0.6,
                      facecolors=face if filled else "none", edgecolors=style["color"], zorder=2)
-    axes.errorbar(means[gap], 100 * means["accuracy"], xerr=spreads[gap], yerr=100 * spreads["accuracy"], fmt="none",
-                  ecolor=style["color"], elinewidth=0.8, alpha=0.25 if crowded else 0.7, zorder=2)
+        axes.errorbar(means[gap], 100 * means["accuracy"], xerr=spreads[gap], yerr=100 * spreads["accuracy"],
+                      fmt="none", ecolor=style["color"], elinewidth=0.8, alpha=0.7, zorder=2)
     axes.plot(means[gap], 100 * means["accuracy"], marker=style["marker"], color=style["color"], markerfacecolor=face,
               markersize=6 if crowded else 8, linestyle="none", zorder=4, label=label or style["label"])
     front = pareto_front(means.to_numpy())

@@ -7,6 +7,7 @@ import pandas as pd
 
 from aranyani_tf.files import whole_file
 from harness.figure_names import position
+from harness.intervals import Interval
 
 OPENING = """# Results
 
@@ -28,6 +29,12 @@ def write_reading(folder: Path, name: str, title: str, text: str) -> None:
 def read_sections(text: str) -> dict[str, str]:
     parts = re.split(r"^## (\w+)\n", text, flags=re.MULTILINE)
     return {name: f"## {name}\n{body.rstrip()}\n" for name, body in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def percent_interval(accuracies: pd.Series) -> str:
+    """Mean of accuracies in percent, with its 95 % interval over the seeds."""
+    found = Interval.of(accuracies).times(100)
+    return f"{found.mean:.1f} %" + (f" ({found.low:.1f} to {found.high:.1f})" if found.low == found.low else "")
 
 
 def percent(accuracies: pd.Series) -> str:

@@ -40,8 +40,9 @@ def test_a_page_without_its_place_is_refused():
 
 def test_one_run_of_the_benchmark_has_every_measure_and_the_pages_are_written_from_it(tmp_path):
     (tmp_path / "sketch.py").write_text(YARDSTICK)
-    subprocess.run([sys.executable, ROOT / "benchmarks" / "speed.py", "--scale", "0.001", "--rounds", "1", "--widths", "14",
-                    "--output", "benchmark.csv", "--yardstick", "sketch.py"], check=True, cwd=tmp_path)
+    subprocess.run([sys.executable, ROOT / "benchmarks" / "speed.py", "--scale", "0.001", "--rounds", "1",
+                    "--widths", "14", "--output", "benchmark.csv", "--yardstick", "sketch.py"], check=True,
+                   cwd=tmp_path)
     found = pd.read_csv(tmp_path / "benchmark.csv")
     assert list(found["measure"].unique()) == ["throughput", "latency", "grove", "height", "length", "first_call",
                                                "compilations"]
