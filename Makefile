@@ -44,7 +44,7 @@ figures: setup  ## all that do not say in_all=False, under half an hour (QUICK=1
 $(FIGURES): setup
 	$(RUN) reproduce/$@.py $(if $(QUICK),--quick) $(ARGS)
 
-matched: figure2 figure2_beyond  ## accuracy of all methods at the same fairness -> results/matched.csv
+matched: figure2 figure2_beyond figure3  ## accuracy of all methods at the same fairness -> results/matched.csv
 	$(RUN) reproduce/matched.py
 
 table2: setup  ## the paper's runtime table -> results/table2.csv
