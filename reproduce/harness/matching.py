@@ -37,18 +37,19 @@ def hull(points: np.ndarray) -> np.ndarray:
     [0, 2, 3]
     """
     corners: list[int] = []
-    for index in sorted(range(len(points)), key=lambda i: (points[i][0], -points[i][1])):
-        if corners and points[index][1] <= points[corners[-1]][1]:
+    pairs = points.tolist()  # plain numbers: a few points thousands of times
+    for index in sorted(range(len(pairs)), key=lambda i: (pairs[i][0], -pairs[i][1])):
+        if corners and pairs[index][1] <= pairs[corners[-1]][1]:
             continue  # less fair, and not better
-        while len(corners) > 1 and turns_left(*points[[corners[-2], corners[-1], index]]):
+        while len(corners) > 1 and lies_below(pairs[corners[-1]], pairs[corners[-2]], pairs[index]):
             corners.pop()
         corners.append(index)
     return np.array(corners)
 
 
-def turns_left(first: np.ndarray, second: np.ndarray, third: np.ndarray) -> bool:
-    """Whether the second point lies on or below the line from the first to the third."""
-    (x, y), (to_x, to_y) = second - first, third - first
+def lies_below(point: list[float], first: list[float], last: list[float]) -> bool:
+    """Whether a point lies on or below the line from the first to the last."""
+    x, y, to_x, to_y = point[0] - first[0], point[1] - first[1], last[0] - first[0], last[1] - first[1]
     return x * to_y - y * to_x >= 0
 
 
