@@ -39,7 +39,7 @@ def matched(records):
         for key, runs in here[here["method"] != "majority"].groupby(keys, dropna=False, sort=False):
             setting = dict(zip(keys, key, strict=True))
             unfair = select(here, method="aranyani", rule="released", decay=None, fairness_weight=0.0, drop_group=False,
-                            order=setting["order"])
+                            order=runs["order"].iloc[0])
             means = runs.groupby("fairness_weight")[[GAP, ACCURACY]].mean().to_numpy()
             for gap in GAPS.get(dataset, USUAL):
                 judged = at_gap(runs, gap, constant)

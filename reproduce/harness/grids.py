@@ -70,10 +70,8 @@ def hoeffding_trees(scale: Scale, dataset: str, orders: tuple[int, ...]) -> list
 
 
 def figure2_beyond(scale: Scale = FULL) -> list[Experiment]:
-    """What the paper did not try: the output level, forgetting at every level, FERMI on the same forest, no group.
-
-    And what the README recommends: means that forget in time, and gaps that may be chance left alone.
-    """
+    """The output level, forgetting at every level, FERMI on the same forest, no group among the features, and what the
+    README recommends: means that forget in time, and gaps that may be chance left alone."""
     experiments = []
     for dataset in TABULAR:
         experiments.append(aranyani(scale, dataset))
@@ -146,7 +144,7 @@ def figure4(scale: Scale = FULL) -> list[Experiment]:
 
 
 def figure5(scale: Scale = FULL) -> list[Experiment]:
-    """Several λ along the stream of Adult."""
+    """Several λ along the stream of Adult; Figure 8 has the spread over their seeds."""
     return [aranyani(scale, "adult")]
 
 
@@ -160,9 +158,7 @@ def figure7(scale: Scale = FULL) -> list[Experiment]:
     return [gradients(scale, height) for height in (range(2, 11) if scale is FULL else (2, 4, 6))]
 
 
-def figure8(scale: Scale = FULL) -> list[Experiment]:
-    """The spread over the seeds."""
-    return [aranyani(scale, "adult")]
+figure8 = figure5
 
 
 def figure9(scale: Scale = FULL) -> list[Experiment]:

@@ -72,6 +72,11 @@ def fair_accuracy(accuracy: float, gap: float) -> float:
     return accuracy - max(gap - FAIR_ENOUGH, 0.0)
 
 
+def with_fair_accuracy(records: pd.DataFrame) -> pd.DataFrame:
+    pairs = zip(records["accuracy"], records["demographic_parity"], strict=True)
+    return records.assign(fair_accuracy=[fair_accuracy(*pair) for pair in pairs])
+
+
 class ModelRun:
     """The W&B run of one model, which takes its records as they come; it never raises.
 

@@ -88,6 +88,16 @@ def together(verdicts: Iterable[str]) -> str:
     return NOT if NOT in found else OPEN
 
 
+def all_of(verdicts: Iterable[str]) -> str:
+    """The verdict on a claim that one exception refutes, such as "best of all".
+
+    >>> all_of([HOLDS, HOLDS]), all_of([HOLDS, NOT]), all_of([HOLDS, OPEN])
+    ('holds', 'does not hold', 'undecided')
+    """
+    found = list(verdicts)
+    return NOT if NOT in found else HOLDS if all(each == HOLDS for each in found) else OPEN
+
+
 def by_share(share: float, most: float = 0.95, some: float = 0.5) -> str:
     """Whether something that is claimed to be always so is."""
     return HOLDS if share >= most else PART if share >= some else NOT

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import names
-from grid_search import scores
 from harness.intervals import Interval
+from harness.tracking import with_fair_accuracy
 from ledger.claim import CANNOT, HOLDS, NOT, OPEN, PART, Judgement, claim, number, together
 
 ENGINE = "Aranyani runs in a compiled engine, MLP in an XLA program; the trees are River's"
@@ -66,7 +66,7 @@ for _dataset, _told in (("adult", "Adult"), ("census", "Census"), ("compas", "CO
                  (row["majority_label_percent"], row["paper_majority_label_percent"]),
                  (row["majority_group_percent"], row["paper_majority_group_percent"])]
         apart = max(abs(ours - paper) for ours, paper in pairs)
-        told = f"{row['rows']:,} rows, labels {pairs[1][0]:.1f} %, groups {pairs[2][0]:.1f} %"
+        told = f"{int(row['rows']):,} rows, labels {pairs[1][0]:.1f} %, groups {pairs[2][0]:.1f} %"
         return Judgement(told, Interval(apart, apart, apart), HOLDS if apart < 0.1 else NOT)
 
 
@@ -81,8 +81,8 @@ def table_1_celeba(results):
     apart = [abs(row[f"majority_{what}_percent"] - row[f"paper_majority_{what}_percent"])
              for what in ("label", "group")]
     error = 2 * 100 * np.sqrt(0.25 / row["rows"])
-    told = f"labels {row['majority_label_percent']:.1f} %, groups {row['majority_group_percent']:.1f} % of "
-    f"{row['rows']:,}"
+    told = (f"labels {row['majority_label_percent']:.1f} %, groups {row['majority_group_percent']:.1f} % of "
+            f"{int(row['rows']):,}")
     return Judgement(told, Interval(max(apart), 0, error), HOLDS if max(apart) < error and row["rows"] > 200_000 else
                      PART if max(apart) < error else NOT)
 
@@ -109,9 +109,8 @@ for _dataset, _told in (("adult", "Adult"), ("compas", "standardized COMPAS")):
            "seeds less "
            "3 × 4, on the others", "the best", "the paper does not say which sizes it tried, nor by which measure")
     def grid_search(results, dataset=_dataset):
-        rows = scores(results["grid_search"])
-        wide = rows[(rows["dataset"] == dataset) & (rows["fairness_weight"] == 0.1)].pivot_table(
-            index=["num_trees", "height"], columns="seed", values="score")
+        rows = with_fair_accuracy(results.ends("grid_search", dataset=dataset, method="aranyani", fairness_weight=0.1))
+        wide = rows.pivot_table(index=["num_trees", "height"], columns="seed", values="fair_accuracy")
         halves, gains, chosen = (wide.columns[::2], wide.columns[1::2]), {}, []
         for own, others in (halves, halves[::-1]):
             best = wide[others].mean(axis=1).idxmax()

@@ -11,6 +11,7 @@ from ledger.claim import (
     OPEN,
     PART,
     Judgement,
+    all_of,
     by_share,
     claim,
     negative,
@@ -64,7 +65,7 @@ def batches_best(results):
         constant + ours.unfair(seeds)[1]) / 2)
     closest = min(found, key=lambda name: found[name].mean)
     told = "; ".join(f"over {name} {points(each)}" for name, each in found.items())
-    return Judgement(told, found[closest].times(100), together(map(positive, found.values())))
+    return Judgement(told, found[closest].times(100), all_of(map(positive, found.values())))
 
 
 def l2_and_huber(results) -> tuple[Cloud, Cloud, float]:

@@ -1,7 +1,7 @@
 """Claims about the trade-off between accuracy and demographic parity: Section 5, Figures 2 and 3, Figure 11's FERMI."""
 
 from harness.intervals import Interval
-from ledger.claim import CANNOT, HOLDS, NOT, PART, Judgement, claim, number, points, positive, together
+from ledger.claim import CANNOT, HOLDS, NOT, PART, Judgement, all_of, claim, number, points, positive, together
 from ledger.results_data import TREES, Results, area_difference, rising
 
 NAMES = {"adult": "Adult", "census": "Census", "compas": "COMPAS", "wiki_toxicity": "Wikipedia toxicity",
@@ -40,7 +40,7 @@ def best_trade_off(results: Results, dataset: str, released: bool) -> Judgement:
     closest = min(found, key=lambda rival: found[rival].mean)
     told = ", ".join(f"{rival} {100 * each.mean:+.2f}" for rival, each in found.items())
     return Judgement(f"mean accuracy over gaps, Aranyani less each: {told}; to the closest, {closest}, "
-                     f"{points(found[closest])}", found[closest].times(100), together(map(positive, found.values())))
+                     f"{points(found[closest])}", found[closest].times(100), all_of(map(positive, found.values())))
 
 
 for _dataset in (*TABULAR, *EMBEDDED):

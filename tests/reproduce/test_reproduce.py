@@ -22,7 +22,7 @@ import wandb_files
 from aranyani_tf.baselines.majority import MajorityLearner, majority
 from aranyani_tf.errors import ArgumentError
 from aranyani_tf.evaluation.learn_stream import learn_stream
-from harness import experiments, grids, matching, plots, registry, runner, scales, settings, weights
+from harness import experiments, grids, plots, registry, runner, scales, settings, weights
 from sweep_server import SweepServer
 
 ROOT = Path(__file__).parents[2]
@@ -279,42 +279,6 @@ def test_an_agent_s_file_has_the_same_columns_for_every_weight(tmp_path, monkeyp
 
 def run_script(name, *arguments):
     return subprocess.run([sys.executable, SCRIPTS / name, *arguments], capture_output=True, text=True)
-
-
-def test_accuracy_at_a_gap_is_read_off_the_pareto_front():
-    points = np.array([[0.2, 0.84], [0.1, 0.82], [0.1, 0.80], [0.02, 0.78]])
-    assert matching.accuracy_at(points, 0.15) == pytest.approx(0.83)
-    assert matching.accuracy_at(points, 0.06) == pytest.approx(0.80)
-    assert matching.accuracy_at(points, 0.3) == pytest.approx(0.84)  # fairer than asked, and as good as it gets
-    assert np.isnan(matching.accuracy_at(points, 0.01))
-    frame = pd.read_csv(ROOT / "results" / "figure2.csv")
-    found = matched.matched(frame).set_index(["dataset", "method", "rule", "demographic_parity"])["accuracy"]
-    assert found["adult", "aranyani", "released", 0.10] > found["adult", "majority", "released", 0.10] > 0.79
-
-
-def runs_of(**settings):
-    """Three made-up runs of one setting, whose gap at half the accuracy lies between them."""
-    return pd.DataFrame({"dataset": "adult", "preprocessing": "released", "method": "aranyani", "rule": "released",
-                         "decay": np.nan, "fairness_weight": [0.0, 1.0, 2.0], "seed": 0, "step": 100,
-                         "accuracy": [0.9, 0.8, 0.7], "demographic_parity": [0.2, 0.1, 0.0]} | settings)
-
-
-def test_no_two_settings_are_matched_as_one():
-    better = {"accuracy": [0.95, 0.85, 0.75]}
-    frame = pd.concat([runs_of(), runs_of(rule="l2", **better), runs_of(rule="paper"), runs_of(height=5, **better)])
-    found = matched.matched(frame.fillna({"height": 4})).query("demographic_parity == 0.15")
-    assert {(rule, height): round(accuracy, 3) for rule, height, accuracy in zip(
-        found["rule"], found["height"], found["accuracy"], strict=True)} == {
-            ("released", 4): 0.85, ("l2", 4): 0.9, ("paper", 4): 0.85, ("released", 5): 0.9}
-    with pytest.raises(ValueError, match="runs that differ in rule, height do not belong to one curve"):
-        matching.at_gap(frame, 0.1)
-
-
-def test_runs_that_two_figures_share_count_once_and_must_agree():
-    shared = matched.joined([runs_of(), pd.concat([runs_of(), runs_of(decay=0.01)])])
-    assert len(shared) == 6 and set(shared["forget"]) == {"rows"}
-    with pytest.raises(ValueError, match=r"other numbers for the same run, .*'method': 'aranyani'"):
-        matched.joined([runs_of(), runs_of(accuracy=[0.9, 0.8, 0.6])])
 
 
 def test_matched_csv_is_what_the_two_figures_give(tmp_path):
