@@ -146,8 +146,8 @@ def fairness_norm_of_opposites(height: int = 1, weight: float = 0.05, delta: flo
 
 def slope_of_one_node() -> Case:
     """n = 1/2 and leaves ±1: |∂f/∂z| = 1/2 (Lemma 6)."""
-    return Case(float(np.abs(gradient(np.zeros((1, 1)), np.array([1.0, -1.0]))).max()), bounds.lipschitz_printed(1, 1.0),
-                bounds.lipschitz_tightened(1, 1.0))
+    slope = np.abs(gradient(np.zeros((1, 1)), np.array([1.0, -1.0]))).max()
+    return Case(float(slope), bounds.lipschitz_printed(1, 1.0), bounds.lipschitz_tightened(1, 1.0))
 
 
 def curvature_of_one_node() -> Case:

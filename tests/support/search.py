@@ -1,4 +1,4 @@
-"""Looks for the parameters that come nearest to a bound, or beyond it: random draws, then the best of them, improved."""
+"""Looks for parameters that come near a bound, or beyond it: random draws, then the best of them, improved."""
 
 import numpy as np
 

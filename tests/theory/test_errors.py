@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from search import largest
 
 from aranyani_tf.theory import bounds, counterexamples, gaps, soft_tree
+from search import largest
 
 ROWS, INPUTS = 2, 2  # rows of each group
 GROUPS = np.repeat([0, 1], ROWS)
@@ -82,4 +82,4 @@ def test_a_saturated_past_breaks_lemma_4():
 def test_the_sigmoid_s_smoothness_is_the_largest_second_derivative():
     n = soft_tree.sigmoid(np.linspace(-5, 5, 100_001))
     assert np.abs(n * (1 - n) * (1 - 2 * n)).max() == pytest.approx(bounds.SIGMOID_SMOOTHNESS, rel=1e-8)
-    assert bounds.PRINTED_SIGMOID_SMOOTHNESS == pytest.approx(0.0258, abs=1e-4)
+    assert pytest.approx(0.0258, abs=1e-4) == bounds.PRINTED_SIGMOID_SMOOTHNESS

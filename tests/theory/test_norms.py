@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from search import largest
 
 from aranyani_tf.theory import bounds, counterexamples, gaps, soft_tree, task_loss
+from search import largest
 
 NORM, DELTA, ROUNDING = 1.3, 0.01, 1e-9
 

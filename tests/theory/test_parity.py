@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from search import largest
 
 from aranyani_tf.theory import bounds, counterexamples, gaps, soft_tree
+from search import largest
 
 ROWS = 2  # of each group
 GROUPS = np.repeat([0, 1], ROWS)

@@ -4,9 +4,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from search import largest
 
 from aranyani_tf.theory import bounds, counterexamples, soft_tree
+from search import largest
 
 ROUNDING = 1e-9
 
