@@ -26,11 +26,20 @@ def parity_printed(height: int, distance: float) -> float:
 
 
 def parity_tightened(distances: np.ndarray, leaf_range: float = 2.0) -> float:
-    """Lemma 1, tightened: DP ≤ R_θ·Σ_j E|n_j(x₀) − n_j(x₁)|, at most R_θ(2^h − 1)ε. Attained at h = 1.
+    """Lemma 1, tightened: DP ≤ R_θ·min{Σ_j E|n_j(x₀) − n_j(x₁)|, 2h·ε}. Attained at h = 1.
 
-    With `gaps.reached_pair_distances` for the distances it holds as well, and is smaller.
+    The first holds for any pairs, the second for independent ones. So DP ≤ R_θ·min{2^h − 1, 2h}·ε.
+
+    Args:
+        distances: `gaps.pair_distances`, (node,).
     """
-    return leaf_range * float(np.sum(distances))
+    height = (len(distances) + 1).bit_length() - 1
+    return leaf_range * float(min(np.sum(distances), 2 * height * np.max(distances)))
+
+
+def parity_by_reach(reached_distances: np.ndarray, leaf_range: float = 2.0) -> float:
+    """The same of one's own tree: DP ≤ R_θ·Σ_j E[reach_j(x₀)·|n_j(x₀) − n_j(x₁)|], `gaps.reached_pair_distances`."""
+    return leaf_range * float(np.sum(reached_distances))
 
 
 def complexity_printed(height: int, num_samples: int) -> float:
@@ -41,7 +50,7 @@ def complexity_printed(height: int, num_samples: int) -> float:
 def complexity_corrected(height: int, num_samples: int, radius: float, input_norm: float,
                          leaf_range: float = 2.0) -> float:
     """Lemma 2, corrected, for ‖w_j‖ ≤ R and θ in an interval of length R_θ, by the contraction of Maurer (2016)."""
-    steepness = np.sqrt(2 * (height * leaf_range**2 / 16 + 1))
+    steepness = np.sqrt(2 * (leaf_range**2 / 16 + 1))
     leaves = 2**height * leaf_range / 2
     return float(steepness * (num_nodes(height) * radius * input_norm + leaves) / np.sqrt(num_samples))
 
@@ -139,9 +148,9 @@ def lipschitz_printed(height: int, input_norm: float) -> float:
     return 2.0 ** (height - 2) * height * input_norm
 
 
-def lipschitz_tightened(height: int, input_norm: float, leaf_range: float = 2.0) -> float:
-    """K_f = (√h/4)·R_θ·B. Attained at h = 1."""
-    return float(np.sqrt(height) / 4 * leaf_range * input_norm)
+def lipschitz_tightened(input_norm: float, leaf_range: float = 2.0) -> float:
+    """K_f = R_θ·B/4, whatever the height. Attained at each."""
+    return leaf_range * input_norm / 4
 
 
 def smoothness_printed(height: int, input_norm: float) -> float:
@@ -150,8 +159,8 @@ def smoothness_printed(height: int, input_norm: float) -> float:
 
 
 def smoothness_tightened(height: int, input_norm: float, leaf_range: float = 2.0) -> float:
-    """L_f = R_θ·B²·(1/(6√3) + (h − 1)/8). Attained at h = 1."""
-    return float(leaf_range * input_norm**2 * (SIGMOID_SMOOTHNESS + (height - 1) / 8))
+    """L_f = R_θ·B²·min{1/(6√3) + (h − 1)/8, 1/4}. Attained at h = 1; from h = 3 on it does not grow."""
+    return float(leaf_range * input_norm**2 * min(SIGMOID_SMOOTHNESS + (height - 1) / 8, 0.25))
 
 
 def objective_smoothness(height: int, input_norm: float, fairness_weight: float = 0.0, delta: float = 0.01) -> float:

@@ -51,6 +51,21 @@ def parity_at_height_one(scale: float = 1.0) -> Case:
                 bounds.parity_tightened(distances))
 
 
+def parity_of_one_turn_each(height: int = 3) -> Case:
+    """Group 1 always goes right; of group 0 each h-th turns left at another depth of that way: DP = h·ε (θ in [0, 1]).
+
+    So Lemma 1's factor cannot be less than h.
+    """
+    decisions = np.zeros((2 * height, bounds.num_nodes(height)))
+    way = [2 ** (depth + 1) - 2 for depth in range(height)]  # the rightmost node of each level
+    decisions[range(height), way] = 1.0
+    leaves, groups = np.ones(2**height), np.repeat([0, 1], height)
+    leaves[-1] = 0.0
+    distances = pair_distances(decisions, groups)
+    return Case(parity_gap(output(decisions, leaves), groups), bounds.parity_printed(height, distances.max()),
+                bounds.parity_tightened(distances, leaf_range=1.0))
+
+
 def complexity_of_one_node(num_samples: int = 5, scale: float = 20.0) -> Case:
     """As many inputs as samples: one node and two leaves ±1 answer with any signs that one likes (h = 1).
 
@@ -147,7 +162,7 @@ def fairness_norm_of_opposites(height: int = 1, weight: float = 0.05, delta: flo
 def slope_of_one_node() -> Case:
     """n = 1/2 and leaves ±1: |∂f/∂z| = 1/2 (Lemma 6)."""
     slope = np.abs(gradient(np.zeros((1, 1)), np.array([1.0, -1.0]))).max()
-    return Case(float(slope), bounds.lipschitz_printed(1, 1.0), bounds.lipschitz_tightened(1, 1.0))
+    return Case(float(slope), bounds.lipschitz_printed(1, 1.0), bounds.lipschitz_tightened(1.0))
 
 
 def curvature_of_one_node() -> Case:

@@ -80,7 +80,7 @@ def parity(weights: np.ndarray, logits: np.ndarray, inputs: np.ndarray, groups: 
     return {"quantity": "soft_demographic_parity", "value": gaps.parity_gap(soft_tree.output(n, leaves), groups),
             "bound_printed": bounds.parity_printed(soft_tree.height_of(len(weights)), distances.max()),
             "bound_corrected": bounds.parity_tightened(distances, leaf_range),
-            "bound_of_data": bounds.parity_tightened(reached, leaf_range)}
+            "bound_of_data": bounds.parity_by_reach(reached, leaf_range)}
 
 
 def errors(weights: np.ndarray, held: tuple[np.ndarray, np.ndarray], inputs: np.ndarray, groups: np.ndarray,
@@ -88,6 +88,8 @@ def errors(weights: np.ndarray, held: tuple[np.ndarray, np.ndarray], inputs: np.
     """Node by node, what the running means make of ∇F and of ∇H(F), less what it is with the present weights."""
     exact, lengths = gaps.node_gaps(weights, inputs, groups), np.linalg.norm(inputs, axis=1)
     mean_norm = float(lengths[groups == 0].mean() + lengths[groups == 1].mean()) / 2  # a mean is as long as its rows
+    for name, values in (("exact_gap", exact[0]), ("held_gap", held[0])):
+        yield from ({"node": node, "quantity": name, "value": value} for node, value in enumerate(values))
     penalty = [gaps.fairness_gradient(*each, DELTA, SLOPE) for each in (exact, held)]
     for name, first, second, printed, corrected, of_data in (
             ("gap_gradient_error", exact[1], held[1], norm / 4, norm / 2, mean_norm / 2),

@@ -27,12 +27,13 @@ def test_no_tree_is_steeper_or_more_curved_than_the_bounds(height):
     def curvature(parameters):
         return np.abs(np.linalg.eigvalsh(soft_tree.hessian(*split(parameters, height)))).max(axis=1)
 
-    for measured, tightened, printed in (
-            (steepness, bounds.lipschitz_tightened(height, 1.0), bounds.lipschitz_printed(height, 1.0)),
-            (curvature, bounds.smoothness_tightened(height, 1.0), bounds.smoothness_printed(height, 1.0))):
-        found = largest(measured, size, seed=height)
+    for measured, near, tightened, printed in (
+            (steepness, 0.999, bounds.lipschitz_tightened(1.0), bounds.lipschitz_printed(height, 1.0)),
+            (curvature, 0.999 if height == 1 else 0.38, bounds.smoothness_tightened(height, 1.0),
+             bounds.smoothness_printed(height, 1.0))):
+        found = largest(measured, size, seed=height, rounds=80)
         assert found <= tightened + ROUNDING and tightened <= printed + ROUNDING
-        assert found > (0.999 if height == 1 else 0.15) * tightened
+        assert found > near * tightened
 
 
 def test_lemma_6_is_attained_by_one_node():
