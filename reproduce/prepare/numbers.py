@@ -16,6 +16,7 @@ from aranyani_tf.theory.statements import STATEMENTS, Statement
 from benchmarks import names
 from benchmarks.names import FIT
 from harness import RESULTS, ROOT
+from harness.readings import read_sections
 
 LEVELS = {"node": "node, the paper's", "leaf": "leaf", "output": "output"}
 ENGINES = {"numba": "the engine", "xla": "XLA"}
@@ -147,12 +148,19 @@ def verdicts(results: Path) -> str:
                       "|---|---|---|---|---|---|---|---|", *map(verdict, STATEMENTS)])
 
 
+def on_a_stream(results: Path) -> str:
+    """What `make theory` read off its numbers, a line for each panel."""
+    section = read_sections((results / "README.md").read_text(encoding="utf-8"))["theory"]
+    return re.sub(r" (?=[bcd]\. |Numbers above)", "\n\n", section.rstrip().splitlines()[-1])
+
+
 BENCHMARK, TABLE_2 = (f"written by `make numbers` from results/{name}.csv" for name in ("benchmark", "table2"))
 BLOCKS: list[tuple[str, str, Callable[[Path], str]]] = [  # page, the comment before the place, what stands there
     ("README.md", BENCHMARK, speeds),
     ("docs/deviations.md", TABLE_2, table_2),
     ("docs/deviations.md", BENCHMARK, levels),
-    ("docs/theory.md", "written by `make numbers` from aranyani_tf.theory", verdicts)]
+    ("docs/theory.md", "written by `make numbers` from aranyani_tf.theory", verdicts),
+    ("docs/theory.md", "written by `make numbers` from results/README.md", on_a_stream)]
 
 
 def with_block(text: str, opening: str, content: str) -> str:
