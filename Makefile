@@ -11,11 +11,11 @@ SWEEP ?= adult
 FIGURES := $(shell $(firstword $(wildcard $(RUN)) $(PYTHON)) reproduce/harness/figure_names.py)
 # In four goes: TensorFlow keeps every program that it compiled, and a process that ran all tests would hold 14 GB.
 TESTS := 'tests/model' 'tests/streams tests/evaluation tests/datasets tests/embeddings tests/baselines' \
-  'tests/reproduce' 'tests/forest tests/fairness tests/learning tests/engine tests/test_*.py aranyani_tf README.md'
+  'tests/reproduce' 'tests/forest tests/theory tests/fairness tests/learning tests/engine tests/test_*.py aranyani_tf README.md'
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help setup everything figures $(FIGURES) matched table2 sweep data table1 embeddings wiki_toxicity own_tables \
+.PHONY: help setup everything figures $(FIGURES) matched table2 theory sweep data table1 embeddings wiki_toxicity own_tables \
   test lint benchmark docs architecture numbers clean
 
 help:  ## this list
@@ -49,6 +49,9 @@ matched: figure2 figure2_beyond figure3  ## accuracy of all methods at the same 
 
 table2: setup  ## the paper's runtime table -> results/table2.csv
 	$(RUN) reproduce/table2.py $(ARGS)
+
+theory: setup  ## the paper's bounds beside what is measured, under a minute -> results/theory.csv, .png, .pdf
+	$(RUN) reproduce/theory.py $(ARGS)
 
 sweep: setup  ## a W&B sweep here, without an account: make sweep SWEEP=adult -> results/sweep_adult.csv
 	$(RUN) reproduce/sweep.py --local reproduce/sweep_configs/$(SWEEP).yaml $(ARGS)
@@ -88,7 +91,7 @@ $(DOCS): $(INSTALLED)
 architecture: setup  ## the picture of the folders and their imports -> docs/architecture.svg, and its tables
 	PYTHONPATH=reproduce $(RUN) -m prepare.architecture
 
-numbers: setup  ## write the speeds in README.md and docs/deviations.md anew, from the CSVs
+numbers: setup  ## write the speeds in README.md and docs/deviations.md, and the tables of docs/theory.md, anew
 	PYTHONPATH=reproduce $(RUN) -m prepare.numbers
 
 clean:  ## remove .venv and caches

@@ -1,4 +1,5 @@
-"""Speeds in the README and in docs/deviations.md, written from results/benchmark.csv and results/table2.csv.
+"""Speeds in the README and in docs/deviations.md, written from results/benchmark.csv and results/table2.csv, and the
+verdicts of docs/theory.md, written from `aranyani_tf.theory`.
 
 Each stands between two comments, the first of which tells that it is written; `tests/reproduce/test_numbers.py` fails
 while one is not what the files say.
@@ -11,9 +12,11 @@ from pathlib import Path
 import pandas as pd
 
 from aranyani_tf.files import whole_file
+from aranyani_tf.theory.statements import STATEMENTS, Statement
 from benchmarks import names
 from benchmarks.names import FIT
 from harness import RESULTS, ROOT
+from harness.readings import read_sections
 
 LEVELS = {"node": "node, the paper's", "leaf": "leaf", "output": "output"}
 ENGINES = {"numba": "the engine", "xla": "XLA"}
@@ -131,11 +134,33 @@ def table_2(results: Path) -> str:
             f"after {compiled.min():.1f} to {compiled.max():.1f} s of compilation.")
 
 
+def verdict(statement: Statement) -> str:
+    """A row of the table: the statement, whether it holds, and its case in numbers."""
+    numbers = " | ".join(f"{value:.4g}" for value in statement.case()) if statement.case else "– | – | –"
+    told = "holds" if statement.holds else "**fails**"
+    cells = (statement.name, statement.place, statement.printed, told, statement.corrected)
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + f" | {numbers} |"
+
+
+def verdicts(results: Path) -> str:
+    """Every statement of the paper's theory; the numbers are computed here, and in no file of results."""
+    return "\n".join(["| statement | place | as printed | | what holds | measured | printed | what holds |",
+                      "|---|---|---|---|---|---|---|---|", *map(verdict, STATEMENTS)])
+
+
+def on_a_stream(results: Path) -> str:
+    """What `make theory` read off its numbers, a line for each panel."""
+    section = read_sections((results / "README.md").read_text(encoding="utf-8"))["theory"]
+    return re.sub(r" (?=[bcd]\. |Numbers above)", "\n\n", section.rstrip().splitlines()[-1])
+
+
 BENCHMARK, TABLE_2 = (f"written by `make numbers` from results/{name}.csv" for name in ("benchmark", "table2"))
 BLOCKS: list[tuple[str, str, Callable[[Path], str]]] = [  # page, the comment before the place, what stands there
     ("README.md", BENCHMARK, speeds),
     ("docs/deviations.md", TABLE_2, table_2),
-    ("docs/deviations.md", BENCHMARK, levels)]
+    ("docs/deviations.md", BENCHMARK, levels),
+    ("docs/theory.md", "written by `make numbers` from aranyani_tf.theory", verdicts),
+    ("docs/theory.md", "written by `make numbers` from results/README.md", on_a_stream)]
 
 
 def with_block(text: str, opening: str, content: str) -> str:

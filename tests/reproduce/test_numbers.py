@@ -26,7 +26,7 @@ def walk(num_trees, height, inputs, labels, groups, weights, steps, weight, delt
 
 
 @pytest.mark.parametrize(("page", "opening", "write"), numbers.BLOCKS)
-def test_the_speeds_on_a_page_are_those_of_the_committed_csv(page, opening, write):
+def test_what_is_written_on_a_page_is_what_the_sources_say(page, opening, write):
     text = (ROOT / page).read_text(encoding="utf-8")
     content = write(ROOT / "results")
     assert "nan" not in content and len(content) > 100
