@@ -38,8 +38,7 @@ def matched(records):
         constant = constant_answer(here)
         for key, runs in here[here["method"] != "majority"].groupby(keys, dropna=False, sort=False):
             setting = dict(zip(keys, key, strict=True))
-            unfair = select(here, method="aranyani", rule="released", decay=None, fairness_weight=0.0, drop_group=False,
-                            order=runs["order"].iloc[0])
+            unfair = select(here, method="majority", probability=1.0, order=runs["order"].iloc[0])  # mixes by itself
             means = runs.groupby("fairness_weight")[[GAP, ACCURACY]].mean().to_numpy()
             for gap in GAPS.get(dataset, USUAL):
                 judged = at_gap(runs, gap, constant)

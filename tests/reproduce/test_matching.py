@@ -25,9 +25,10 @@ def runs_of(accuracies=(0.9, 0.8), gaps=(0.2, 0.1), seeds=(0, 1), **settings):
                          for weight, (accuracy, gap) in enumerate(zip(accuracies, gaps, strict=True))])
 
 
-def constant_rows(**settings):
-    rows = runs_of((0.7,), (0.0,), method="majority", **settings)
-    return rows.assign(probability=0.0)
+def majority_rows():
+    """The constant answer, and λ = 0."""
+    return pd.concat([runs_of((0.7,), (0.0,), method="majority", probability=0.0),
+                      runs_of((0.9,), (0.2,), method="majority", probability=1.0)])
 
 
 def best_by_linear_programme(points, gap, constant):
@@ -70,12 +71,13 @@ def test_a_mix_is_chosen_on_half_of_the_seeds_and_judged_on_the_other():
 
 def test_no_two_settings_are_matched_as_one():
     better = {"accuracies": (0.95, 0.85)}
-    frame = pd.concat([runs_of(), runs_of(rule="l2", **better), runs_of(height=5, **better), constant_rows()])
+    frame = pd.concat([runs_of(), runs_of(rule="l2", **better), runs_of(height=5, **better), majority_rows()])
     found = matched.matched(frame.fillna({"height": 4})).query("demographic_parity == 0.15")
     assert {(rule, height): round(accuracy, 3) for rule, height, accuracy in zip(
         found["rule"], found["height"], found["accuracy"], strict=True)} == {
             ("released", 4): 0.85, ("l2", 4): 0.9, ("released", 5): 0.9}
     assert found["bound"].all() and (found["seeds_above_gap"] == 0).all()
+    assert found["over_majority"].round(3).tolist() == [0.0, 0.05, 0.05]  # which has 0.85 at 0.15
     with pytest.raises(ValueError, match="runs that differ in rule, height do not belong to one curve"):
         matching.at_gap(frame[frame["method"] == "aranyani"], 0.1, CONSTANT)
 
