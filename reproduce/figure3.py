@@ -7,16 +7,17 @@ from harness.figure import Figure
 from harness.matching import at_gap, constant_answer
 
 PAPERS = {"civil_comments": "CivilComments", "celeba": "CelebA"}
+ENCODERS = {"civil_comments": "Instructor", "celeba": "CLIP", "wiki_toxicity": "MPNet"}
 
 
 def title_of(here):
     """A stand-in is called one."""
     dataset, rows = here["dataset"].iloc[0], int(here["step"].max())
     if "stands_in_for" not in here or here["stands_in_for"].isna().all():
-        return plots.title_of(dataset)
+        return f"{plots.title_of(dataset)} by {ENCODERS[dataset]}"
     if dataset == "celeba":
-        return f"Stand-in for CelebA: {rows:,} of its rows"
-    return f"Stand-in for {PAPERS[here['stands_in_for'].iloc[0]]}: {plots.title_of(dataset)}"
+        return f"Stand-in for CelebA: {rows:,} of its images, features of a file"
+    return f"Stand-in for {PAPERS[here['stands_in_for'].iloc[0]]}: {plots.title_of(dataset)} by {ENCODERS[dataset]}"
 
 
 def draw(records):

@@ -39,7 +39,7 @@ def draw(records):
         left.margins(y=0.2)
         left.legend(fontsize=9, loc="upper right")
         draw_norms(center, gradients, {"total_node_kernel": "task + fairness", "fairness_node_kernel": "fairness"})
-        center.set_title(f"{plots.title_of(gradients['dataset'].iloc[0])}: ∇W, one tree")
+        center.set_title(f"{plots.text_title(gradients['dataset'].iloc[0])}: ∇W, one tree")
         plots.against(right, heights, "height", "accuracy", factor=100, color=plots.SERIES[0])
         right.set(xlabel="Height", title="Adult, λ = 0.1")
         right.set_ylabel("Accuracy (%)", color=plots.SERIES[0])

@@ -13,10 +13,10 @@ def draw(records):
         figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
         for weight, color in zip(weights, plots.shades(len(weights)), strict=True):
             here = plots.select(runs, fairness_weight=weight)
-            plots.along(left, here, "accuracy", factor=100, band=0.08, color=color, label=f"λ = {weight:g}")
-            plots.along(right, here, "demographic_parity", band=0.08, color=color)
-        for axes, name in ((left, "Accuracy (%)"), (right, "Demographic parity")):
-            plots.finish_stream(axes, name, xscale="log")
+            plots.along(left, here, "accuracy", factor=100, band=0, color=color, label=f"λ = {weight:g}")
+            plots.along(right, here, "demographic_parity", band=0, color=color)
+        for axes, name in ((left, "Accuracy so far (%)"), (right, "Demographic parity so far")):
+            plots.finish_stream(axes, name, xscale="log", title=f"Adult, mean of {runs['seed'].nunique()} seeds")
         figure.legend(*left.get_legend_handles_labels(), loc="outside right center")
     return figure
 

@@ -15,7 +15,8 @@ def draw(records):
         figure, panels = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
         for axes, (column, (name, factor)) in zip(panels, PANELS.items(), strict=True):
             plots.against(axes, ends, "num_trees", column, factor=factor, color=plots.SERIES[0])
-            axes.set(xlabel="Number of trees", ylabel=name, xticks=sorted(ends["num_trees"].unique()))
+            axes.set(xlabel="Number of trees", ylabel=name, xticks=sorted(ends["num_trees"].unique()),
+                     title="Adult, λ = 0.1")
     return figure
 
 

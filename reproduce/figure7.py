@@ -27,10 +27,12 @@ def draw(records):
         figure, panels = plt.subplots(1, 3, figsize=(14, 4.4), layout="constrained")
         for axes, (column, weight) in zip(panels, NORMS.items(), strict=False):
             draw_norms(axes, runs, {column: f"fairness gradient of {weight}"})
-            axes.set_title(f"{plots.title_of(runs['dataset'].iloc[0])}: {weight}")
+            axes.set_title(f"{plots.text_title(runs['dataset'].iloc[0])}: {weight}")
             parity = axes.twinx()
             plots.along(parity, runs, "demographic_parity", color=plots.SERIES[1], label="demographic parity")
             parity.set_ylabel("Demographic parity", color=plots.SERIES[1])
+            lines = [line for each in (axes, parity) for line in each.get_lines()]
+            axes.legend(lines, [line.get_label() for line in lines], fontsize=9, loc="upper right")
             parity.grid(False)
         axes = panels[2]
         plots.against(axes, ends, "height", "fairness_node_kernel", color=plots.SERIES[0], linestyle="none")
@@ -38,7 +40,7 @@ def draw(records):
         heights = np.array(sorted(ends["height"].unique()))
         axes.plot(heights, offset + slope * heights, color="#444444", linestyle="--", label="linear fit")
         axes.set(xlabel="Height", ylabel="Norm at the end of the stream (W)", xticks=heights,
-                 title="One tree, λ = 0.1")
+                 title=f"One tree, λ = 0.1, {ends.groupby('height')['seed'].nunique().min()} seeds each")
         axes.legend(fontsize=9)
     return figure
 

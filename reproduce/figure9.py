@@ -18,14 +18,14 @@ def draw(records):
             here = plots.select(ends, order=order)
             plots.majority_line(trade_off, here)
             plots.trade_off(trade_off, here, method="aranyani")
-            plots.finish_trade_off(trade_off, title)
+            plots.finish_trade_off(trade_off, f"Adult: {title.lower()}")
             trade_off.legend()
             runs = plots.select(records, method="aranyani", order=order)
             weights = sorted(runs["fairness_weight"].unique())
             for weight, color in zip(weights, plots.shades(len(weights)), strict=True):
                 plots.along(curves, plots.select(runs, fairness_weight=weight), "accuracy", factor=100, color=color,
                             label=f"λ = {weight:g}")
-            plots.finish_stream(curves, "Accuracy so far (%)", title=title)
+            plots.finish_stream(curves, "Accuracy so far (%)", title=f"Adult: {title.lower()}")
             curves.legend(fontsize=9, ncols=2)
     return figure
 

@@ -46,6 +46,11 @@ def title_of(dataset: str) -> str:
     return DATASETS.get(dataset, dataset)
 
 
+def text_title(dataset: str) -> str:
+    """The text that an analysis was run on, and what it stands in for."""
+    return "CivilComments" if dataset == "civil_comments" else f"{title_of(dataset)} (for CivilComments)"
+
+
 def last_records(frame: pd.DataFrame) -> pd.DataFrame:
     """The records at the end of each run."""
     run = [name for name in RUN if name in frame]
@@ -102,11 +107,13 @@ def trade_off(axes: Axes, frame: pd.DataFrame, *, method: str, rule: str = "rele
 
 
 def along(axes: Axes, frame: pd.DataFrame, column: str, *, factor: float = 1, band: float = 0.2, **line: Any) -> Axes:
-    """Mean over the seeds along the stream, with a band of one standard deviation."""
+    """Mean over the seeds along the stream, with a band of one standard deviation; what is never negative has none "
+    "there."""
     by_x = frame.groupby("step")[column]
     mean, spread = factor * by_x.mean(), factor * by_x.std().fillna(0)
     (drawn,) = axes.plot(mean.index, mean, **({"linewidth": 1.8} | line))
-    axes.fill_between(mean.index, mean - spread, mean + spread, color=drawn.get_color(), alpha=band, linewidth=0)
+    low = (mean - spread).clip(lower=0) if (frame[column].dropna() >= 0).all() else mean - spread
+    axes.fill_between(mean.index, low, mean + spread, color=drawn.get_color(), alpha=band, linewidth=0)
     return axes
 
 

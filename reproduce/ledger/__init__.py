@@ -2,7 +2,7 @@
 
 import importlib
 
-PARTS = ("trade_offs", "analysis", "along_streams", "other_settings", "facts")  # the order of the page
+PARTS = ("bounds", "trade_offs", "analysis", "along_streams", "other_settings", "facts")  # the order of the page
 
 
 def all_claims() -> list:
