@@ -15,7 +15,7 @@ TESTS := 'tests/model' 'tests/streams tests/evaluation tests/datasets tests/embe
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help setup everything figures $(FIGURES) matched table2 theory sweep data table1 embeddings wiki_toxicity own_tables \
+.PHONY: help setup everything figures $(FIGURES) matched claims memory table2 theory sweep data table1 embeddings wiki_toxicity own_tables \
   test lint benchmark docs architecture numbers clean
 
 help:  ## this list
@@ -49,6 +49,12 @@ matched: figure2 figure2_beyond figure3  ## accuracy of all methods at the same 
 
 table2: setup  ## the paper's runtime table -> results/table2.csv
 	$(RUN) reproduce/table2.py $(ARGS)
+
+claims: setup  ## every claim of the paper judged by the committed CSVs -> results/claims.csv, claims.md
+	$(RUN) reproduce/claims.py $(ARGS)
+
+memory: setup  ## peak memory of processes with running means and with stored samples -> results/memory.csv
+	$(RUN) reproduce/memory.py $(ARGS)
 
 theory: setup  ## the paper's bounds beside what is measured, under a minute -> results/theory.csv, .png, .pdf
 	$(RUN) reproduce/theory.py $(ARGS)

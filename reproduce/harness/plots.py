@@ -107,8 +107,7 @@ def trade_off(axes: Axes, frame: pd.DataFrame, *, method: str, rule: str = "rele
 
 
 def along(axes: Axes, frame: pd.DataFrame, column: str, *, factor: float = 1, band: float = 0.2, **line: Any) -> Axes:
-    """Mean over the seeds along the stream, with a band of one standard deviation; what is never negative has none "
-    "there."""
+    """Mean over the seeds along the stream, with a band of one standard deviation, not below 0 where nothing is."""
     by_x = frame.groupby("step")[column]
     mean, spread = factor * by_x.mean(), factor * by_x.std().fillna(0)
     (drawn,) = axes.plot(mean.index, mean, **({"linewidth": 1.8} | line))
