@@ -15,7 +15,7 @@ from aranyani_tf.files import whole_file
 from harness import RESULTS
 from harness.provenance import Clock, write_environment
 from ledger import all_claims
-from ledger.claim import VERDICTS
+from ledger.claim import score
 from ledger.results_data import Results
 
 COLUMNS = ("id", "place", "claim", "computed_from", "paper", "ours", "low", "high", "verdict", "deviation")
@@ -39,13 +39,6 @@ def judged(results: Results, progress: bool = True) -> pd.DataFrame:
                      "high": None if number is None else number.high, "verdict": found.verdict,
                      "deviation": each.deviation})
     return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-def score(table: pd.DataFrame) -> str:
-    """How many claims have which verdict, in one sentence."""
-    counts = table["verdict"].value_counts()
-    return f"Of {len(table)} claims: " + ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS
-                                                   if verdict in counts) + "."
 
 
 def as_page(table: pd.DataFrame) -> str:

@@ -4,10 +4,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import pandas as pd
+
 from harness.intervals import Interval
 
 HOLDS, PART, NOT, OPEN, CANNOT = "holds", "in part", "does not hold", "undecided", "cannot be tested here"
-VERDICTS = (HOLDS, PART, NOT, OPEN, CANNOT)
+WORDS = {HOLDS: "hold", PART: "hold in part", NOT: "do not hold", OPEN: "are undecided", CANNOT: "cannot be tested here"}
+VERDICTS = tuple(WORDS)
 
 
 class Judgement(NamedTuple):
@@ -110,3 +113,10 @@ def points(found: Interval) -> str:
 
 def number(found: Interval, digits: int = 3) -> str:
     return f"{found.mean:.{digits}g} ({found.low:.{digits}g} to {found.high:.{digits}g})"
+
+
+def score(table: pd.DataFrame) -> str:
+    """How many claims have which verdict, in one sentence."""
+    counts = table["verdict"].value_counts()
+    told = ", ".join(f"{counts.get(verdict, 0)} {words}" for verdict, words in WORDS.items())
+    return f"Of {len(table)} claims and bounds of the paper {told}."

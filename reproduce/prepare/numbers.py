@@ -1,5 +1,5 @@
-"""Speeds in the README and in docs/deviations.md, written from results/benchmark.csv and results/table2.csv, and the
-verdicts of docs/theory.md, written from `aranyani_tf.theory`.
+"""What is written into the README and the docs: the headline, speeds, the verdicts on the theory, and numbers inside
+sentences (`inline_numbers`), all from results/ or `aranyani_tf.theory`.
 
 Each stands between two comments, the first of which tells that it is written; `tests/reproduce/test_numbers.py` fails
 while one is not what the files say.
@@ -17,6 +17,8 @@ from benchmarks import names
 from benchmarks.names import FIT
 from harness import RESULTS, ROOT
 from harness.readings import read_sections
+from prepare.headline import headline, told_score
+from prepare.inline_numbers import PAGES, with_numbers
 
 LEVELS = {"node": "node, the paper's", "leaf": "leaf", "output": "output"}
 ENGINES = {"numba": "the engine", "xla": "XLA"}
@@ -156,6 +158,8 @@ def on_a_stream(results: Path) -> str:
 
 BENCHMARK, TABLE_2 = (f"written by `make numbers` from results/{name}.csv" for name in ("benchmark", "table2"))
 BLOCKS: list[tuple[str, str, Callable[[Path], str]]] = [  # page, the comment before the place, what stands there
+    ("README.md", "written by `make numbers` from results/matched.csv", headline),
+    ("README.md", "written by `make numbers` from results/claims.csv", told_score),
     ("README.md", BENCHMARK, speeds),
     ("docs/deviations.md", TABLE_2, table_2),
     ("docs/deviations.md", BENCHMARK, levels),
@@ -179,6 +183,12 @@ def main(root: Path = ROOT, results: Path = RESULTS) -> None:
         with whole_file(path, "w") as file:
             file.write(text)
         print(f"→ {page}")
+    for page in PAGES:
+        path = root / page
+        text = with_numbers(path.read_text(encoding="utf-8"), results)
+        with whole_file(path, "w") as file:
+            file.write(text)
+        print(f"→ {page}, inside its sentences")
 
 
 if __name__ == "__main__":

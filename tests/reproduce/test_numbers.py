@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from benchmarks import names
-from prepare import numbers
+from prepare import inline_numbers, numbers
 
 ROOT = Path(__file__).parents[2]
 
@@ -31,6 +31,20 @@ def test_what_is_written_on_a_page_is_what_the_sources_say(page, opening, write)
     content = write(ROOT / "results")
     assert "nan" not in content and len(content) > 100
     assert text == numbers.with_block(text, opening, content), "run `make numbers`"
+
+
+@pytest.mark.parametrize("page", inline_numbers.PAGES)
+def test_the_numbers_inside_a_page_s_sentences_are_those_of_the_results(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert len(inline_numbers.PATTERN.findall(text)) > 10 and "nan" not in text
+    assert text == inline_numbers.with_numbers(text, ROOT / "results"), "run `make numbers`"
+
+
+def test_a_number_that_nobody_knows_is_refused():
+    with pytest.raises(ValueError, match="asks for 'guess adult'; known are at, "):
+        inline_numbers.with_numbers("<!--guess adult-->1<!--/-->", ROOT / "results")
+    with pytest.raises(ValueError, match=r"'at mars 0.05 leaf', which the results do not have"):
+        inline_numbers.with_numbers("<!--at mars 0.05 leaf-->1<!--/-->", ROOT / "results")
 
 
 def test_a_page_without_its_place_is_refused():
