@@ -9,7 +9,8 @@ import pandas as pd
 from harness.intervals import Interval
 
 HOLDS, PART, NOT, OPEN, CANNOT = "holds", "in part", "does not hold", "undecided", "cannot be tested here"
-WORDS = {HOLDS: "hold", PART: "hold in part", NOT: "do not hold", OPEN: "are undecided", CANNOT: "cannot be tested here"}
+WORDS = {HOLDS: "hold", PART: "hold in part", NOT: "do not hold", OPEN: "are undecided",
+         CANNOT: "cannot be tested here"}
 VERDICTS = tuple(WORDS)
 
 
