@@ -1,7 +1,5 @@
 """What Keras users do every day: layers as encoders, eager runs, metrics of their own, wide and narrow rows."""
 
-import subprocess
-import sys
 import time
 
 import keras
@@ -11,6 +9,7 @@ import tensorflow as tf
 from sklearn.metrics import precision_score, roc_auc_score
 
 import aranyani_tf as ar
+import forked
 
 SMALL = {"num_trees": 2, "height": 2, "seed": 0}
 
@@ -86,7 +85,7 @@ def test_a_single_row_without_its_axis_is_refused_and_does_not_end_the_process()
                "for call in calls:\n"
                "    try: call()\n"
                "    except ValueError as error: print('refused:', error)\n")
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    result = forked.python("-c", program)
     assert result.returncode == 0, result.stderr
     assert result.stdout.count("refused:") == 3
 
