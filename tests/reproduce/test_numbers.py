@@ -69,6 +69,7 @@ def test_one_run_of_the_benchmark_has_every_measure_and_the_pages_are_written_fr
     assert list(measures["length"]["num_rows"]) == [10_000, 100_000]
     first = measures["first_call"].set_index(["engine", "num_features"])["first_call_seconds"]
     assert first["numba", 14] < first["xla", 14]
+    assert measures["compilations"]["compilations"].tolist() == [1]
 
     for write in (numbers.speeds, numbers.levels):
         content = write(tmp_path)

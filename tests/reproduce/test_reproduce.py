@@ -65,7 +65,9 @@ def test_a_run_killed_at_several_moments_ends_with_the_bytes_of_one_that_was_not
     assert len(ends.query("method == 'aranyani'")) == 16 and len(ends.query("method == 'majority'")) == 4 * 2 * 11
 
 
-def test_an_experiment_that_fails_says_which_and_the_others_are_kept(tmp_path):
+def test_an_experiment_that_fails_says_which_and_the_others_are_kept(tmp_path, monkeypatch):
+    workers = forked.context()
+    monkeypatch.setattr(runner.multiprocessing, "get_context", lambda _: workers)
     good = experiments.Experiment("synthetic", (0.0,), (0,), num_trees=1, height=1, rows=300)
     bad = experiments.Experiment("synthetic", (0.0,), (0,), num_trees=1, height=11, rows=200)
     with pytest.raises(RuntimeError, match=r"1 experiments failed; the others are kept.*height=11.*must be a whole"):

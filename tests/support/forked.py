@@ -15,13 +15,18 @@ from pathlib import Path
 from unittest import mock
 
 
-def start(function, *arguments):
-    """A process that calls a function; it may be killed."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["aranyani_tf"])
+def context():
+    """Of multiprocessing, with the server running."""
+    found = multiprocessing.get_context("forkserver")
+    found.set_forkserver_preload(["aranyani_tf"])
     with mock.patch.dict(os.environ, PYTHONPATH=os.pathsep.join(map(str, sys.path))):  # where the server will look
         forkserver.ensure_running()
-    process = context.Process(target=function, args=arguments)
+    return found
+
+
+def start(function, *arguments):
+    """A process that calls a function; it may be killed."""
+    process = context().Process(target=function, args=arguments)
     process.start()
     return process
 
