@@ -9,9 +9,10 @@ PIP_INSTALL := $(RUN) -m pip install --quiet --disable-pip-version-check -c cons
 SWEEP ?= adult
 # Every script of reproduce/ that has a FIGURE.
 FIGURES := $(shell $(firstword $(wildcard $(RUN)) $(PYTHON)) reproduce/harness/figure_names.py)
-# In four goes: TensorFlow keeps every program that it compiled, and a process that ran all tests would hold 14 GB.
-TESTS := 'tests/model' 'tests/streams tests/evaluation tests/datasets tests/embeddings tests/baselines' \
-  'tests/reproduce' 'tests/forest tests/theory tests/fairness tests/learning tests/engine tests/test_*.py aranyani_tf README.md'
+# In three goes: TensorFlow keeps every program that it compiled, and a process that ran all tests would hold 14 GB. Each
+# of two workers holds up to 4.5 GB in the last one.
+TESTS := 'tests/model' 'tests/reproduce' 'tests/streams tests/evaluation tests/datasets tests/embeddings tests/baselines \
+  tests/forest tests/theory tests/fairness tests/learning tests/engine tests/test_*.py aranyani_tf README.md'
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .DEFAULT_GOAL := help

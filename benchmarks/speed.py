@@ -78,11 +78,11 @@ def main():
     parser.add_argument("--yardstick", metavar="FILE", type=Path, help="a Python file with the node level's step as a "
                         "bare loop (benchmarks/contenders.py, Sketch), to be measured beside `fit`")
     arguments, clock = parser.parse_args(), Clock()
-    tf.config.threading.set_intra_op_parallelism_threads(1)
-    tf.config.threading.set_inter_op_parallelism_threads(1)
     wanted = list(parts(arguments.rounds, arguments.scale, arguments.widths, arguments.yardstick))
     if arguments.only and arguments.only not in {measure for measure, *_ in wanted}:
         parser.error(f"no measure {arguments.only!r}")
+    tf.config.threading.set_intra_op_parallelism_threads(1)
+    tf.config.threading.set_inter_op_parallelism_threads(1)
     wanted = [part for part in wanted if arguments.only in (None, part[0])]
     records = []
     for number, (_, told, run) in enumerate(wanted, start=1):

@@ -1,15 +1,13 @@
 """A stream is learned to the same bits however it is cut, by whichever method, and in whichever process."""
 
 import functools
-import subprocess
-import sys
-from pathlib import Path
 
 import keras
 import numpy as np
 import pytest
 
 import aranyani_tf as ar
+import forked
 from engine_rows import learned, pieces, rows, same
 
 NUM_ROWS = 140
@@ -115,8 +113,7 @@ def test_a_saved_model_goes_on_to_the_same_bits_in_another_process(tmp_path):
         model.predict_then_learn(*(array[:half] for array in stream))
         model.save(tmp_path / f"{name}.keras")
         np.savez(tmp_path / f"{name}.npz", **dict(zip("xya", (array[half:] for array in stream), strict=True)))
-    done = subprocess.run([sys.executable, "-c", GO_ON, str(tmp_path)], capture_output=True, text=True,
-                          cwd=Path(ar.__file__).parents[1])
+    done = forked.python("-c", GO_ON, tmp_path)
     assert done.returncode == 0, done.stderr
     for name in SETTINGS:
         said, expected, _ = at_once(name)

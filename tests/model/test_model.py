@@ -11,6 +11,7 @@ import pytest
 import tensorflow as tf
 
 import aranyani_tf as ar
+import forked
 
 SMALL = {"num_trees": 2, "height": 2, "seed": 0}
 
@@ -129,7 +130,8 @@ def test_a_stream_resumes_exactly_in_a_new_process(stream, tmp_path):
         np.save(sys.argv[3], model.predict_then_learn(rest["x"], rest["y"], rest["a"]))
     """)
     files = [str(tmp_path / name) for name in ("half.keras", "rest.npz", "said.npy")]
-    subprocess.run([sys.executable, "-c", program, *files], check=True, capture_output=True)
+    done = forked.python("-c", program, *files)
+    assert done.returncode == 0, done.stderr
     np.testing.assert_array_equal(np.load(files[2]), expected)
 
 

@@ -1,7 +1,5 @@
 """Files that are whole, parts that belong together, and streams that go on exactly where they stopped."""
 
-import subprocess
-import sys
 import threading
 import warnings
 import zipfile
@@ -14,6 +12,7 @@ import pytest
 import tensorflow as tf
 
 import aranyani_tf as ar
+import forked
 
 SMALL = {"num_trees": 2, "height": 2, "seed": 0}
 
@@ -115,7 +114,7 @@ def test_a_kill_while_it_saves_leaves_the_old_file(tmp_path):
                "type(model.statistics).save_own_variables = lambda self, store: os.kill(os.getpid(), signal.SIGKILL)\n"
                "model.save(sys.argv[1])\n")
     path = tmp_path / "model.keras"
-    result = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True)
+    result = forked.python("-c", program, path)
     assert result.returncode == -9 and int(result.stdout) == path.stat().st_size
     keras.saving.load_model(path)
 

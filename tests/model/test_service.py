@@ -1,7 +1,5 @@
 """What a service meets: single rows, bad rows, threads, frozen parts, dropout, and everyday Keras calls."""
 
-import subprocess
-import sys
 import threading
 from types import SimpleNamespace
 
@@ -11,6 +9,7 @@ import pytest
 import tensorflow as tf
 
 import aranyani_tf as ar
+import forked
 from aranyani_tf.baselines.hoeffding import hoeffding_tree
 from aranyani_tf.evaluation.learn_stream import learn_stream
 
@@ -250,4 +249,5 @@ def test_a_saved_baseline_is_loaded_with_nothing_but_the_package_imported(tmp_pa
     model.predict_then_learn(*rows())
     model.save(tmp_path / "fermi.keras")
     program = f"import aranyani_tf, keras; keras.saving.load_model({str(tmp_path / 'fermi.keras')!r})"
-    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+    done = forked.python("-c", program)
+    assert done.returncode == 0, done.stderr

@@ -2,8 +2,6 @@
 
 import importlib
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +11,7 @@ import pytest
 import figure1
 import figure3
 import figures
+import forked
 from aranyani_tf.baselines.reservoir import Reservoir
 from harness import experiments, gradient_plots, race, readings, registry, scales, settings
 
@@ -46,8 +45,8 @@ def test_every_figure_from_start_to_end_in_a_tiny_mode(tmp_path, monkeypatch):
     features, labels = random.normal(size=(320, 12)).astype("float16"), random.integers(0, 2, 320)
     np.savez(tmp_path / "faces.npz", features=features, labels=labels, groups=random.integers(0, 2, 320))
     monkeypatch.setenv("CELEBA", str(tmp_path / "faces.npz"))
-    command = [sys.executable, SCRIPTS / "figures.py", "--tiny", "--no-wandb", "--results", tmp_path]
-    result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    options = ["--tiny", "--no-wandb", "--results", tmp_path]
+    result = forked.python(SCRIPTS / "figures.py", *options, cwd=tmp_path)
     assert result.returncode == 0, result.stderr[-2000:]
     assert f"{len(NAMES)} figures in" in result.stdout
     for name in NAMES:
@@ -69,8 +68,7 @@ def test_every_figure_from_start_to_end_in_a_tiny_mode(tmp_path, monkeypatch):
     assert len(figure3.draw(alone).axes) == 1 and "make figure3 CELEBA=FILE" in figure3.read(alone)
     assert "make figure3" not in figure3.read(records)
     # A second run has nothing to do, and a figure's own script finds its parts done.
-    again = subprocess.run([sys.executable, SCRIPTS / "figure6.py", *command[2:]], capture_output=True, text=True,
-                           cwd=tmp_path)
+    again = forked.python(SCRIPTS / "figure6.py", *options, cwd=tmp_path)
     assert again.returncode == 0 and "2 of 2 experiments are done already" in again.stdout, again.stderr[-2000:]
 
 

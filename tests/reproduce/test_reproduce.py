@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import os
+import runpy
 import shutil
 import signal
 import subprocess
@@ -16,7 +17,9 @@ import yaml
 
 import aranyani_tf as ar
 import figure2
+import forked
 import matched
+import small_run
 import sweep
 import wandb_files
 from aranyani_tf.baselines.majority import MajorityLearner, majority
@@ -28,43 +31,30 @@ from sweep_server import SweepServer
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "reproduce"
 
-SMALL = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from harness.experiments import Experiment
-from harness.runner import run_all
-if __name__ == "__main__":
-    grid = [Experiment("synthetic", (0.0, weight), (0, 1), num_trees=1, height=1, rows=800)
-            for weight in (.1, .3, 1., 3.)]
-    run_all("small", grid, results=sys.argv[2], processes=1, progress=False)
-"""
 
-
-def small_run(folder):
-    script = folder / "small.py"
-    script.write_text(SMALL)
-    return subprocess.Popen([sys.executable, script, SCRIPTS, folder])
+def ends_well(process):
+    process.join()
+    return process.exitcode == 0
 
 
 def test_a_run_killed_at_several_moments_ends_with_the_bytes_of_one_that_was_not(tmp_path):
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     whole.mkdir()
     killed.mkdir()
-    assert small_run(whole).wait() == 0
+    assert ends_well(forked.start(small_run.run, whole))
     parts = killed / ".parts"
     for num_parts in (0, 1, 3):  # before the first experiment is done, after it, after three of four
-        run = small_run(killed)
-        begin = time.time()
-        while len(list(parts.glob("[!.]*.csv"))) < num_parts or (num_parts == 0 and time.time() < begin + 4):
-            assert run.poll() is None
+        run = forked.start(small_run.run, killed)
+        while not parts.is_dir() or len(list(parts.glob("[!.]*.csv"))) < num_parts:
+            assert run.is_alive()
             time.sleep(0.01)
         os.kill(run.pid, signal.SIGKILL)
-        run.wait()
+        run.join()
         if (killed / "small.csv").exists():  # never half a file
             assert set(pd.read_csv(killed / "small.csv").groupby(["fairness_weight", "seed"])["step"].max()) == {800}
     finished = {file: file.stat().st_mtime_ns for file in parts.glob("[!.]*.csv")}
     assert finished
-    assert small_run(killed).wait() == 0
+    assert ends_well(forked.start(small_run.run, killed))
     assert (killed / "small.csv").read_bytes() == (whole / "small.csv").read_bytes()
     assert all(file.stat().st_mtime_ns == before for file, before in finished.items())  # nothing twice
     frame = pd.read_csv(killed / "small.csv")
@@ -74,7 +64,9 @@ def test_a_run_killed_at_several_moments_ends_with_the_bytes_of_one_that_was_not
     assert len(ends.query("method == 'aranyani'")) == 16 and len(ends.query("method == 'majority'")) == 4 * 2 * 11
 
 
-def test_an_experiment_that_fails_says_which_and_the_others_are_kept(tmp_path):
+def test_an_experiment_that_fails_says_which_and_the_others_are_kept(tmp_path, monkeypatch):
+    workers = forked.context()
+    monkeypatch.setattr(runner.multiprocessing, "get_context", lambda _: workers)
     good = experiments.Experiment("synthetic", (0.0,), (0,), num_trees=1, height=1, rows=300)
     bad = experiments.Experiment("synthetic", (0.0,), (0,), num_trees=1, height=11, rows=200)
     with pytest.raises(RuntimeError, match=r"1 experiments failed; the others are kept.*height=11.*must be a whole"):
@@ -277,16 +269,13 @@ def test_an_agent_s_file_has_the_same_columns_for_every_weight(tmp_path, monkeyp
     assert set(found["fairness_weight"]) == {0.0, 0.1} and set(found["height"]) == {1}
 
 
-def run_script(name, *arguments):
-    return subprocess.run([sys.executable, SCRIPTS / name, *arguments], capture_output=True, text=True)
-
-
-def test_matched_csv_is_what_the_two_figures_give(tmp_path):
+def test_matched_csv_is_what_the_two_figures_give(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["matched.py", "--results", str(tmp_path)])
     for name in matched.SOURCES:
         shutil.copy(ROOT / "results" / name, tmp_path)
-    result = run_script("matched.py", "--results", tmp_path)
-    assert result.returncode == 0, result.stderr
+    runpy.run_path(str(SCRIPTS / "matched.py"), run_name="__main__")
     assert (tmp_path / "matched.csv").read_bytes() == (ROOT / "results" / "matched.csv").read_bytes()
     (tmp_path / "figure2.csv").unlink()
-    result = run_script("matched.py", "--results", tmp_path)
-    assert result.returncode == 1 and "make figure2" in result.stderr
+    with pytest.raises(SystemExit) as end:
+        runpy.run_path(str(SCRIPTS / "matched.py"), run_name="__main__")
+    assert end.value.code == 1 and "make figure2" in capsys.readouterr().err

@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import shutil
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -16,26 +17,38 @@ ROOT = Path(__file__).parents[2]
 ADULT = {"dataset": "adult", "fairness_weights": (0.0,), "seeds": (0,)}
 
 
-@pytest.fixture
-def copied(tmp_path):
-    """The project's code in a folder of its own, to be changed."""
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    """The project's code in a folder of its own, to be changed and put back; and the hashes that it has."""
+    folder = tmp_path_factory.mktemp("project")
     for name in ("aranyani_tf", "reproduce"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder, hashes(folder)
+
+
+@pytest.fixture
+def copied(tmp_path, original):
+    """A copy for one test, which may add files to it."""
+    shutil.copytree(original[0], tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 
-def changed(root, file, old=None, new=None):
-    """Which methods' hashes on Adult differ once a file has another line, or `new` in the place of `old`."""
-    def hashes():
-        fingerprints.of_code.cache_clear()
+def hashes(root):
+    """Every method's hash on Adult, with files looked for once: they do not move meanwhile."""
+    fingerprints.of_code.cache_clear()
+    with mock.patch.object(fingerprints, "file_of", functools.cache(fingerprints.file_of)):
         return {method: fingerprints.of_code(method, "adult", root=root) for method in registry.methods()}
 
-    before = hashes()
+
+def changed(root, before, file, old=None, new=None):
+    """Which methods' hashes differ once a file has another line, or `new` in the place of `old`; it is put back."""
     path = root / file
     text = path.read_text(encoding="utf-8")
     assert old is None or old in text
     path.write_text(text + "\nLATER = 1\n" if old is None else text.replace(old, new), encoding="utf-8")
-    return {method for method, now in hashes().items() if now != before[method]}
+    after = hashes(root)
+    path.write_text(text, encoding="utf-8")
+    return {method for method, now in after.items() if now != before[method]}
 
 
 EVERY = set(registry.methods())
@@ -58,20 +71,20 @@ FAHT, MLP = {"faht", "faht_majority_leaves", "faht_released"}, {"mlp", "mlp_rele
     ("reproduce/harness/tracking.py", set()), ("reproduce/harness/plots.py", set()),
     ("reproduce/harness/grids.py", set()), ("reproduce/harness/weights.py", set()),
     ("reproduce/extensions/__init__.py", set()), ("reproduce/methods/__init__.py", set())])
-def test_a_changed_module_concerns_those_methods_that_use_it(copied, file, concerned):
-    assert changed(copied, file) == concerned
+def test_a_changed_module_concerns_those_methods_that_use_it(original, file, concerned):
+    assert changed(*original, file) == concerned
 
 
 @pytest.mark.parametrize(("old", "new", "concerned"), [
     ('faht(leaf_prediction="nba")', "faht()", FAHT), ('label="FAHT"', 'label="Fair HT"', set()),
     ('marker=">", color="#E69F00"', 'marker="*"', set()), ("nanoseconds=16_000", "nanoseconds=1", set()),
     ('"""FAHT', '# A comment.\n"""FAHT', set())])
-def test_how_a_method_learns_concerns_its_family_and_how_it_is_drawn_nobody(copied, old, new, concerned):
-    assert changed(copied, "reproduce/methods/faht.py", old, new) == concerned
+def test_how_a_method_learns_concerns_its_family_and_how_it_is_drawn_nobody(original, old, new, concerned):
+    assert changed(*original, "reproduce/methods/faht.py", old, new) == concerned
 
 
-def test_the_weights_that_a_method_is_registered_with_are_settings_and_so_no_code(copied):
-    assert changed(copied, "reproduce/methods/fermi.py", "0.3, 1.0, 3.0, 10.0, 30.0", "0.3, 1.0") == set()
+def test_the_weights_that_a_method_is_registered_with_are_settings_and_so_no_code(original):
+    assert changed(*original, "reproduce/methods/fermi.py", "0.3, 1.0, 3.0, 10.0, 30.0", "0.3, 1.0") == set()
 
 
 def test_an_extension_with_all_it_imports_concerns_its_own_methods_rules_and_datasets(copied, monkeypatch):
@@ -83,8 +96,9 @@ def test_an_extension_with_all_it_imports_concerns_its_own_methods_rules_and_dat
     (copied / "reproduce" / "shared.py").write_text("")
     own = dataclasses.replace(registry.method("ht"), name="own", module="extensions.own")
     monkeypatch.setitem(registry.methods(), "own", own)
+    before = hashes(copied)
     for file in ("extensions/own", "extensions/trees", "extensions/roots", "extensions/soil", "shared"):
-        assert changed(copied, f"reproduce/{file}.py") == {"own"}, file
+        assert changed(copied, before, f"reproduce/{file}.py") == {"own"}, file
     monkeypatch.setitem(registry.rules(), "steep", registry.Rule({}, "extensions.soil"))
     code = [fingerprints.of_code("ht", "adult", rule, root=copied) for rule in ("paper", "released", "steep")]
     assert code[0] == code[1] != code[2]

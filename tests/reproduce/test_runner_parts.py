@@ -7,6 +7,7 @@ import pytest
 
 import figure5
 import figures
+import forked
 from aranyani_tf.errors import DamagedFileError
 from harness import experiments, parts, runner
 
@@ -46,7 +47,9 @@ def test_a_damaged_part_is_told_and_not_used(tmp_path, damage):
         assert not parts.is_whole(path)
 
 
-def test_a_run_makes_a_damaged_part_again_and_ends_with_the_same_bytes(tmp_path):
+def test_a_run_makes_a_damaged_part_again_and_ends_with_the_same_bytes(tmp_path, monkeypatch):
+    workers = forked.context()
+    monkeypatch.setattr(runner.multiprocessing, "get_context", lambda _: workers)
     grid = [experiments.Experiment("synthetic", (weight,), (0,), num_trees=1, height=1, rows=300)
             for weight in (0.1, 0.3)]
     options = {"results": tmp_path, "processes": 1, "progress": False}

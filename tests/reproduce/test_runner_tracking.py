@@ -4,7 +4,6 @@ import math
 import os
 import re
 import statistics
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -15,6 +14,7 @@ import wandb
 from wandb.integration.keras import WandbMetricsLogger
 
 import aranyani_tf as ar
+import forked
 import sweep
 import wandb_files
 from harness import experiments, tracking
@@ -128,10 +128,9 @@ def test_a_sweep_whose_service_does_not_answer_runs_and_is_logged_offline(tmp_pa
         "WANDB_BASE_URL": "http://127.0.0.1:9", "WANDB_API_KEY": "local-" + 40 * "0", "WANDB_DIR": str(tmp_path)}
     environment.pop("WANDB_MODE", None)
     begin = time.time()
-    result = subprocess.run(
-        [sys.executable, ROOT / "reproduce" / "sweep.py", "--dataset", "synthetic", "--rows", "300", "--num_trees",
-         "1", "--height", "1", "--fairness_weight", "0.1", "--seed", "0", "--csv", tmp_path / "all.csv"],
-        capture_output=True, text=True, env=environment)
+    result = forked.python(
+        ROOT / "reproduce" / "sweep.py", "--dataset", "synthetic", "--rows", "300", "--num_trees", "1", "--height", "1",
+        "--fairness_weight", "0.1", "--seed", "0", "--csv", tmp_path / "all.csv", env=environment)
     assert result.returncode == 0, result.stderr
     assert "W&B does not answer" in result.stderr and "logged offline" in result.stderr
     assert len(pd.read_csv(tmp_path / "all.csv")) > 1 and len(runs_in(tmp_path)) == 1

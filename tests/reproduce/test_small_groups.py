@@ -1,7 +1,5 @@
 """The study on small groups: its grid, what is compared with what, its pages; and the story of two tables."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +7,7 @@ import pandas as pd
 import pytest
 
 import aranyani_tf as ar
+import forked
 import small_groups
 from harness import group_changes, group_study, scales
 from harness.experiments import Experiment
@@ -95,8 +94,8 @@ def test_with_nine_groups_the_gap_is_the_mean_of_what_was_held_out():
 
 
 def test_the_script_from_start_to_end_in_a_tiny_mode(tmp_path):
-    command = [sys.executable, ROOT / "reproduce" / "small_groups.py", "--tiny", "--no-wandb", "--results", tmp_path]
-    result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    result = forked.python(ROOT / "reproduce" / "small_groups.py", "--tiny", "--no-wandb", "--results", tmp_path,
+                           cwd=tmp_path)
     assert result.returncode == 0, result.stderr[-2000:]
     for ending in ("csv", "png", "pdf"):
         assert (tmp_path / f"small_groups_tiny.{ending}").stat().st_size > 1000
