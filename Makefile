@@ -15,7 +15,7 @@ TESTS := 'tests/model' 'tests/streams tests/evaluation tests/datasets tests/embe
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help setup everything figures $(FIGURES) matched table2 sweep data table1 embeddings wiki_toxicity own_tables \
+.PHONY: help setup everything figures $(FIGURES) matched report table2 sweep data table1 embeddings wiki_toxicity own_tables \
   test lint benchmark docs architecture numbers clean
 
 help:  ## this list
@@ -46,6 +46,9 @@ $(FIGURES): setup
 
 matched: figure2 figure2_beyond figure3  ## accuracy of all methods at the same fairness -> results/matched.csv
 	$(RUN) reproduce/matched.py
+
+report: setup  ## all results on one page, to be read without a network -> results/index.html
+	$(RUN) reproduce/report.py $(ARGS)
 
 table2: setup  ## the paper's runtime table -> results/table2.csv
 	$(RUN) reproduce/table2.py $(ARGS)

@@ -62,26 +62,35 @@ def number(value: float) -> str:
     return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
-def cell(value: Any) -> Html:
-    """A cell of a table: numbers stand to the right, and know by what they are sorted."""
+def cell(value: Any, is_right: bool) -> Html:
+    """A cell of a table, and by what it is sorted."""
     shown, order = value if isinstance(value, Cell) else (value, value)
     if is_empty(shown):
-        return Html('<td class="empty" data-order="">–</td>')
-    is_right = is_number(order)
+        return tag("td", "–", class_="empty number" if is_right else "empty", data_order="")
+    known = f"{order:.10g}" if is_number(order) else str(order) if isinstance(value, Cell) else None
     return tag("td", number(shown) if is_number(shown) else shown, class_="number" if is_right else None,
-               data_order=f"{order:.10g}" if is_right else str(order) if isinstance(value, Cell) else None)
+               data_order=known)
+
+
+def stands_right(values: Iterable[Any]) -> bool:
+    """Whether a column is one of numbers, also of such as are told with their unit."""
+    pairs = [value if isinstance(value, Cell) else (value, value) for value in values]
+    filled = [(shown, order) for shown, order in pairs if not is_empty(shown)]
+    return bool(filled) and all(is_number(order) and not isinstance(shown, Html) for shown, order in filled)
 
 
 def table(caption: Any, columns: Sequence[Column | str], rows: Iterable[Sequence[Any]], *, marked: Sequence[int] = (),
           row_attributes: Sequence[dict] = (), class_: str | None = None) -> Html:
     """A table that a click on a heading sorts, in a box of its own: a wide one scrolls there, and the page does not."""
-    columns = [Column(each) if isinstance(each, str) else each for each in columns]
+    columns, rows = [Column(each) if isinstance(each, str) else each for each in columns], list(rows)
+    right = [stands_right(values) for values in zip(*rows, strict=True)] or [False] * len(columns)
     head = joined(tag("th", tag("button", each.name, type="button"), scope="col",
-                      class_="long" if each.long else None) for each in columns)
+                      class_="number" if is_right else "long" if each.long else None)
+                  for each, is_right in zip(columns, right, strict=True))
     body = []
     for index, row in enumerate(rows):
         own = row_attributes[index] if row_attributes else {}
-        body.append(tag("tr", *map(cell, row), class_="marked" if index in marked else None, **own))
+        body.append(tag("tr", *map(cell, row, right), class_="marked" if index in marked else None, **own))
     whole = tag("table", tag("caption", caption), tag("thead", tag("tr", head)), tag("tbody", joined(body, "\n")),
                 class_=f"sortable {class_ or ''}".strip())
     return tag("div", whole, class_="scroll", tabindex="0", role="region",

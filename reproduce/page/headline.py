@@ -60,27 +60,32 @@ def accuracy_cell(row: pd.Series | None, low: float, high: float) -> Cell | str:
         parts += [" ", tag("small", f"{left:.2f} to {right:.2f}")]
 
     def across(value: float) -> float:
-        return round(100 * (min(max(value, low), high) - low) / ((high - low) or 1), 1)
+        return round(100 * (value - low) / ((high - low) or 1), 1)
     span = (across(left), across(right)) if has_interval else (across(mean), across(mean))
     strip = tag("span", tag("i", style=f"left:{span[0]}%;width:{span[1] - span[0]:.1f}%"),
                 tag("b", style=f"left:{across(mean)}%"), class_="strip", aria_hidden="true")
     return Cell(joined([*parts, strip]), mean)
 
 
+def ends_of(rows: pd.DataFrame) -> tuple[float, float]:
+    """The least and the largest number that a column shows, in percent, and a little room beside them."""
+    shown = 100 * rows[[name for name in ("accuracy", "low", "high") if name in rows]]
+    return shown.min(axis=None) - 0.1, shown.max(axis=None) + 0.1
+
+
 def card(dataset: str, rows: pd.DataFrame, settings: list[str]) -> Html:
     """One dataset: every method at both gaps, the best at the smaller one first."""
     at = {gap: rows[(rows[GAP] - gap).abs() < 1e-9] for gap in GAPS}
-    ends = {gap: (100 * found["accuracy"].min() - 0.3, 100 * found["accuracy"].max() + 0.3)
-            for gap, found in at.items()}
+    ends = {gap: ends_of(found) for gap, found in at.items()}
     by_name = {gap: {named(row, settings): row for _, row in found.iterrows()} for gap, found in at.items()}
     names = list(dict.fromkeys(name for found in by_name.values() for name in found))
     names.sort(key=lambda name: -by_name[GAPS[0]].get(name, pd.Series({"accuracy": 0}))["accuracy"])
     marked = [index for index, name in enumerate(names) if name == plots.label_of("aranyani")]
-    body = [(Cell(joined([name, tag("em", " the paper's") if index in marked else ""]), name),
+    body = [(Cell(joined([name, tag("em", " the paper's method") if index in marked else ""]), name),
              *(accuracy_cell(by_name[gap].get(name), *ends[gap]) for gap in GAPS)) for index, name in enumerate(names)]
     return tag("section", tag("h3", dataset),
-               table(f"{dataset}: accuracy % at a gap of", ["Method", *(f"{gap:.2f}" for gap in GAPS)], body,
-                     marked=marked, class_="card"))
+               table(f"{dataset}: accuracy % at a demographic parity of",
+                     ["Method", *(f"{gap:.2f}" for gap in GAPS)], body, marked=marked, class_="card"))
 
 
 def headline(folder: Path) -> Html:
@@ -93,9 +98,9 @@ def headline(folder: Path) -> Html:
     shown = found[is_usual(found) & (found["rule"] != "paper") & (found["method"] != "majority")]
     cards = [card(place(*key), rows, settings)
              for key, rows in shown.groupby(["dataset", "preprocessing"], sort=False)]
-    legend = tag("p", "Accuracy in percent, its 95 % interval over seeds beside it and as a line (Hoeffding trees: over "
-                 "orders of the stream). † the gap asks for nothing: the method's most accurate setting has a smaller "
-                 "one.", class_="legend")
+    legend = tag("p", "Accuracy in percent, its 95 % interval over seeds beside it and as a line (Hoeffding trees: "
+                 "over orders of the stream). † the gap asks for nothing: the method's most accurate setting has a "
+                 "smaller one.", class_="legend")
     whole = table("results/matched.csv", [words(name) for name in found.columns],
                   found.astype(object).where(found.notna(), None).to_numpy().tolist())
     return joined([legend, tag("div", *cards, class_="cards"),

@@ -62,4 +62,5 @@ def figures(folder: Path) -> Html:
     rest = tag("p", "Not made yet: ", joined(absent, ", "), ".", class_="missing") if absent else Html("")
     if not sections:
         return joined([missing("results/README.md", "make figures"), rest])
-    return joined([*(picture(folder, name, section) for name, section in sections.items()), rest], "\n")
+    intro = tag("p", "Under each picture stands what its script read off the numbers. A click enlarges a picture.")
+    return joined([intro, *(picture(folder, name, section) for name, section in sections.items()), rest], "\n")

@@ -10,11 +10,11 @@ from matplotlib.ticker import MaxNLocator
 
 from harness import plots
 from page.commands import command
-from page.headline import is_usual, place
 from page.elements import Html, joined, missing, tag
+from page.headline import is_usual, place
 
 GAP, ACCURACY = "demographic_parity", "accuracy"
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 440, 340, 46, 12, 10, 44
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 440, 340, 58, 12, 10, 44
 PAPERS_RULE = "Aranyani, the paper's penalty"
 
 
@@ -107,7 +107,7 @@ def axes(across: Scale, up: Scale) -> Html:
                    f'y="{up(y) + 4}">{y:.{digits}f}</text>') for y in ticks]
     middle = (TOP + bottom) / 2
     parts += [Html(f'<text class="x" x="{(LEFT + right) / 2}" y="{HEIGHT - 6}">Demographic parity (fairer →)</text>'),
-              Html(f'<text class="x" transform="translate(12 {middle}) rotate(-90)">Accuracy (%)</text>')]
+              Html(f'<text class="x" transform="translate(13 {middle}) rotate(-90)">Accuracy (%)</text>')]
     return tag("g", *parts, class_="axes", aria_hidden="true")
 
 
