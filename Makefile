@@ -15,8 +15,8 @@ TESTS := 'tests/model' 'tests/streams tests/evaluation tests/datasets tests/embe
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help setup everything figures $(FIGURES) matched report table2 sweep data table1 embeddings wiki_toxicity own_tables \
-  test lint benchmark docs architecture numbers clean
+.PHONY: help setup everything figures $(FIGURES) matched report table2 sweep data table1 embeddings wiki_toxicity \
+  own_tables test lint benchmark docs architecture numbers clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9_]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -1,5 +1,5 @@
-// Appended to a copy of results/index.html by tests/reproduce/test_report.py: looks at the page as it is drawn, uses it,
-// and writes what it found into the page around it. All at once: what waits might come after the browser has left.
+// Appended to a copy of results/index.html by tests/reproduce/test_report.py: looks at the page as it is drawn, uses
+// it, and writes what it found into the page around it. All at once: what waits might come after the browser left.
 "use strict";
 addEventListener("load", () => {
   const found = {}, all = what => [...document.querySelectorAll(what)];
@@ -34,7 +34,8 @@ addEventListener("load", () => {
     method.click();
     found.hiddenSeriesAfter = ofMethod();
 
-    const rows = () => all("table.claims tbody tr").filter(row => row.checkVisibility()).map(row => row.dataset.verdict);
+    const isSeen = row => row.checkVisibility();
+    const rows = () => all("table.claims tbody tr").filter(isSeen).map(row => row.dataset.verdict);
     document.querySelector("#claims button[data-verdict='holds']").click();
     found.held = rows();
     document.querySelector("#claims button[data-verdict='']").click();
@@ -46,5 +47,7 @@ addEventListener("load", () => {
   } catch (error) {
     found.error = String(error.stack ?? error);
   }
-  parent.document.body.append(Object.assign(parent.document.createElement("pre"), {textContent: JSON.stringify(found)}));
+  const told = parent.document.createElement("pre");
+  told.textContent = JSON.stringify(found);
+  parent.document.body.append(told);
 });

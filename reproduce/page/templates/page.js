@@ -70,7 +70,9 @@ function nearest(plot, event) {
 function step(plot, point, key) {
   const series = [...plot.querySelectorAll(".series:not(.off)")].filter(each => each.querySelector(".point"));
   const own = point.closest(".series"), points = [...own.querySelectorAll(".point")], at = points.indexOf(point);
-  if (key === "ArrowRight" || key === "ArrowLeft") return points.at((at + (key === "ArrowRight" ? 1 : -1)) % points.length);
+  if (key === "ArrowRight" || key === "ArrowLeft") {
+    return points.at((at + (key === "ArrowRight" ? 1 : -1)) % points.length);
+  }
   const next = series.at((series.indexOf(own) + (key === "ArrowDown" ? 1 : -1)) % series.length);
   const there = [...next.querySelectorAll(".point")];
   return there[Math.min(at, there.length - 1)];
