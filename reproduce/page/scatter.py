@@ -60,12 +60,12 @@ class Scale:
 
 
 def tell(row: pd.Series, name: str) -> str:
-    """What a point says: "Aranyani, λ = 0.1: accuracy 82.9 ± 0.2 %, gap 0.122 ± 0.008, 5 seeds"."""
+    """What a point says: "Aranyani, λ = 0.1: accuracy 82.91 ± 0.18 %, gap 0.122 ± 0.008, 5 seeds"."""
     symbol = "p" if row["method"] == "majority" else "λ"
     accuracy, gap = ((f" ± {each:.{digits}f}" if each == each else "") for each, digits in (
-        (100 * row[f"{ACCURACY}_std"], 1), (row[f"{GAP}_std"], 3)))
+        (100 * row[f"{ACCURACY}_std"], 2), (row[f"{GAP}_std"], 3)))
     seeds = int(row["seeds"])
-    return (f"{name}, {symbol} = {row['weight']:g}: accuracy {100 * row[ACCURACY]:.1f}{accuracy} %, "
+    return (f"{name}, {symbol} = {row['weight']:g}: accuracy {100 * row[ACCURACY]:.2f}{accuracy} %, "
             f"gap {row[GAP]:.3f}{gap}, {seeds} {'seed' if seeds == 1 else 'seeds'}")
 
 

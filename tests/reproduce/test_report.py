@@ -192,9 +192,9 @@ def test_a_setting_that_is_not_usual_is_part_of_a_row_s_name():
 def test_a_point_is_the_mean_of_the_last_records_over_seeds(text):
     plot = section(text, "trade-off")
     told = re.findall(r'aria-label="([^"]*: accuracy \d[^"]*)"', plot)
-    assert "Aranyani, λ = 0.1: accuracy 82.1 ± 0.1 %, gap 0.150 ± 0.000, 2 seeds" in told
-    assert "Majority, p = 0.5: accuracy 80.0 ± 0.0 %, gap 0.100 ± 0.000, 2 seeds" in told
-    assert len(told) == 3 + 3 + 2 + 1 and not any("11.0" in each for each in told)  # HT in the shuffled order alone
+    assert "Aranyani, λ = 0.1: accuracy 82.10 ± 0.14 %, gap 0.150 ± 0.000, 2 seeds" in told
+    assert "Majority, p = 0.5: accuracy 80.00 ± 0.00 %, gap 0.100 ± 0.000, 2 seeds" in told
+    assert len(told) == 3 + 3 + 2 + 1 and not any("11.00" in each for each in told)  # HT in the shuffled order alone
     places = {each: tuple(map(float, re.search(rf'translate\(([\d.]+) ([\d.]+)\)" aria-label="{re.escape(each)}"',
                                                plot).groups())) for each in told if each.startswith("Aranyani")}
     xs, ys = zip(*places.values(), strict=True)  # in the order of λ
@@ -277,7 +277,7 @@ def test_in_a_browser_nothing_overflows_or_fails_and_the_page_can_be_used(text, 
         assert each["images"] == 2 and each["brokenImages"] == 0
         assert each["sorted"]["ascending"] == each["sorted"]["descending"][::-1] == [77.77, 79, 80, 81]
         assert each["touched"] == each["focused"] == \
-            "Aranyani, λ = 0accuracy 84.1 ± 0.1 %, gap 0.200 ± 0.000, 2 seeds"
+            "Aranyani, λ = 0accuracy 84.10 ± 0.14 %, gap 0.200 ± 0.000, 2 seeds"
         assert each["next"].startswith("Aranyani, λ = 0.1accuracy") and each["hushed"]
         assert each["hiddenSeries"] == 1 and each["hiddenSeriesAfter"] == 0
         assert each["held"] == ["holds"] * 3 and each["claims"] == 8
