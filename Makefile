@@ -16,8 +16,8 @@ TESTS := 'tests/model' 'tests/reproduce' 'tests/streams tests/evaluation tests/d
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help setup everything figures $(FIGURES) matched claims memory table2 theory sweep data table1 embeddings wiki_toxicity own_tables \
-  test lint benchmark docs architecture numbers clean
+.PHONY: help setup everything figures $(FIGURES) matched claims report memory table2 theory sweep data table1 \
+  embeddings wiki_toxicity own_tables test lint benchmark docs architecture numbers clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9_]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ $(FIGURES): setup
 
 matched: figure2 figure2_beyond figure3  ## accuracy of all methods at the same fairness -> results/matched.csv
 	$(RUN) reproduce/matched.py
+
+report: setup  ## all results on one page, to be read without a network -> results/index.html
+	$(RUN) reproduce/report.py $(ARGS)
 
 table2: setup  ## the paper's runtime table -> results/table2.csv
 	$(RUN) reproduce/table2.py $(ARGS)

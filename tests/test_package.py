@@ -45,7 +45,7 @@ def test_a_folder_of_the_package_imports_only_from_those_before_it():
 def test_no_two_modules_import_each_other():
     """In the package and in `reproduce/`, over any number of steps; imports inside functions are left out."""
     roots = {"aranyani_tf": ROOT, "harness": ROOT / "reproduce", "methods": ROOT / "reproduce",
-             "prepare": ROOT / "reproduce"}
+             "prepare": ROOT / "reproduce", "page": ROOT / "reproduce"}
     files = {".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path
              for name, root in roots.items() for path in (root / name).rglob("*.py")}
     graph = {}

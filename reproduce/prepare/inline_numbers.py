@@ -86,7 +86,8 @@ def reservoir(results: Results, method: str, what: str) -> str:
     """Time or kilobytes of state of a Reservoir as a multiple of Aranyani's, or its own state in kB."""
     runs = results.ends("figure4", method=method)
     if what == "time":
-        return f"{float(f'{(runs['seconds'] / runs['aranyani_seconds']).mean():.2g}'):,.0f}"
+        ratio = (runs["seconds"] / runs["aranyani_seconds"]).mean()
+        return f"{float(f'{ratio:.2g}'):,.0f}"  # two digits: it is a time
     return f"{runs['state_bytes' if what == 'state' else 'aranyani_state_bytes'].mean() / 1000:,.0f}"
 
 

@@ -1,4 +1,4 @@
-"""Who imports whom in `reproduce/`: scripts, extensions → ledger, methods → harness; and how long files are."""
+"""Who imports whom in `reproduce/`: scripts, extensions → ledger, methods, page → harness; and how long files are."""
 
 import ast
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from harness import fingerprints
 
 REPRODUCE = Path(__file__).parents[2] / "reproduce"
-HEIGHTS = {"scripts": 2, "extensions": 2, "prepare": 2, "ledger": 1, "methods": 1, "harness": 0, "quiet": 0}
+HEIGHTS = {"scripts": 2, "extensions": 2, "prepare": 2, "ledger": 1, "methods": 1, "page": 1, "harness": 0, "quiet": 0}
 
 
 def folder_of(path):
