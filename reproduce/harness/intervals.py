@@ -42,6 +42,12 @@ class Interval:
         drawn = [statistic(list(seeds[chosen])) for chosen in resamples(len(seeds))[:500]]
         return cls(statistic(list(seeds)), *np.nanpercentile(drawn, [2.5, 97.5]))
 
+    @classmethod
+    def of_ratios(cls, values) -> "Interval":
+        """Of the geometric mean of one ratio for each seed."""
+        found = cls.of(np.log(pd.Series(values)))
+        return cls(*np.exp([found.mean, found.low, found.high]))
+
     @property
     def above_zero(self) -> bool:
         return self.low > 0

@@ -62,7 +62,7 @@ def last_over_first(results, column: str) -> Interval:
     for seed, own in runs.groupby("seed"):
         pieces = in_pieces(own, [column]).groupby("step")[column].median()
         found[seed] = pieces.iloc[-1] / pieces.iloc[0]
-    return Interval.of(list(found.values()))
+    return Interval.of_ratios(list(found.values()))
 
 
 def converges(found: Interval) -> str:
@@ -166,7 +166,7 @@ for _method, _label, _vanish in (("mlp", "MLP", True), ("leaf", "Leaf", True), (
         late = select(records[records["step"] > records["step"].max() / 2], method=method)
         columns = [name for name in late if name.startswith("norm_") and late[name].notna().any()]
         means = late.groupby("seed")[columns].mean()
-        ratio = Interval.of(means.iloc[:, 0] / means.iloc[:, -1])
+        ratio = Interval.of_ratios(means.iloc[:, 0] / means.iloc[:, -1])
         found = HOLDS if ratio.high < 0.5 else NOT if ratio.low > 0.5 else OPEN
         opposite = {HOLDS: NOT, NOT: HOLDS, OPEN: OPEN}
         return Judgement(f"first layer ÷ last: {number(ratio)}", ratio, found if vanish else opposite[found])

@@ -20,7 +20,7 @@ def largest_excess_of_products() -> float:
 
 
 for _statement in STATEMENTS:
-    @claim(_statement.name.lower().replace(": ", "-").replace(" ", "-"), _statement.place,
+    @claim(_statement.name.lower().translate({ord(" "): "-", ord("_"): "-", ord(":"): None}), _statement.place,
            f"{_statement.name}: {_statement.printed}",
            f"aranyani_tf.theory, searched by {_statement.test.split('::')[0]}", _statement.printed,
            "" if _statement.holds else f"what holds: {_statement.corrected}")
@@ -30,8 +30,8 @@ for _statement in STATEMENTS:
             return Judgement(f"{6 * DRAWS:,} random draws exceed it by {max(excess, 0):.3g}",
                              Interval(excess, excess, excess), HOLDS if excess <= 1e-12 else NOT)
         case = statement.case()
-        told = f"a case has {case.measured:.4g}, the printed bound is {case.printed:.4g}, what holds "
-        f"{case.corrected:.4g}"
+        told = (f"a case has {case.measured:.4g}, the printed bound is {case.printed:.4g}, the corrected one "
+                f"{case.corrected:.4g}")
         return Judgement(told, Interval(case.measured, case.measured, case.measured),
                          NOT if case.breaks_printed else HOLDS)
 
