@@ -75,7 +75,7 @@ def read(records, gap=0.05):
     return " ".join(sentences)
 
 
-FIGURE = Figure("figure10", __doc__, grids.figure10, draw, read)
+FIGURE = Figure("figure10", __doc__, grids.figure10, draw, read, ends=True)
 
 if __name__ == "__main__":
     FIGURE.main()

@@ -59,7 +59,7 @@ def read(records, gap=0.1):
             f"Adult at a demographic parity of {gap}: {told}.")
 
 
-FIGURE = Figure("figure11", __doc__, grids.figure11, draw, read)
+FIGURE = Figure("figure11", __doc__, grids.figure11, draw, read, ends=True)
 
 if __name__ == "__main__":
     FIGURE.main()

@@ -56,7 +56,7 @@ def read(records, gap=0.05):
             + "; ".join(sentences) + ".")
 
 
-FIGURE = Figure("figure2", __doc__, grids.figure2, draw, read)
+FIGURE = Figure("figure2", __doc__, grids.figure2, draw, read, ends=True)
 
 if __name__ == "__main__":
     FIGURE.main()

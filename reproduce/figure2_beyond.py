@@ -49,7 +49,7 @@ def read(records, gap=0.05):
             + ", ".join(text for _, text in sorted(found, reverse=True)) + ".")
 
 
-FIGURE = Figure("figure2_beyond", __doc__, grids.figure2_beyond, draw, read, in_all=False)
+FIGURE = Figure("figure2_beyond", __doc__, grids.figure2_beyond, draw, read, in_all=False, ends=True)
 
 if __name__ == "__main__":
     FIGURE.main()

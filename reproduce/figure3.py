@@ -68,7 +68,7 @@ def read(records, gap=0.05):
     return f"Accuracy at a demographic parity of {gap} (95 % intervals). {' '.join(sentences)} Seeds: {seeds}."
 
 
-FIGURE = Figure("figure3", __doc__, grids.figure3, draw, read)
+FIGURE = Figure("figure3", __doc__, grids.figure3, draw, read, ends=True)
 
 if __name__ == "__main__":
     FIGURE.main()

@@ -51,7 +51,7 @@ def read(records):
     return f"Accuracy % less what the gap is beyond {FAIR_ENOUGH}, trees × height. {'; '.join(sentences)}."
 
 
-FIGURE = Figure("grid_search", __doc__, grids.grid_search, draw, read)
+FIGURE = Figure("grid_search", __doc__, grids.grid_search, draw, read, ends=True)
 
 if __name__ == "__main__":
     FIGURE.main()

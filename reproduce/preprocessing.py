@@ -35,7 +35,7 @@ def read(records, gap=0.05):
     return f"Accuracy at a demographic parity of {gap} (95 % intervals). {'; '.join(sentences)}."
 
 
-FIGURE = Figure("preprocessing", __doc__, grids.preprocessing, draw, read)
+FIGURE = Figure("preprocessing", __doc__, grids.preprocessing, draw, read, ends=True)
 
 if __name__ == "__main__":
     FIGURE.main()

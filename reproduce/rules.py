@@ -55,7 +55,7 @@ def read(records):
     return f"At the same λ × slope the two rules differ on average by: {'; '.join(sentences)}.{told}"
 
 
-FIGURE = Figure("rules", __doc__, grids.rules, draw, read)
+FIGURE = Figure("rules", __doc__, grids.rules, draw, read, ends=True)
 
 if __name__ == "__main__":
     FIGURE.main()

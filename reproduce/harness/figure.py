@@ -37,6 +37,7 @@ class Figure:
         draw: function of the records, gives a matplotlib figure.
         read: function of the records, gives a sentence or a few about what the numbers say.
         in_all: whether `make figures` makes it too; not if it takes long.
+        ends: whether its CSV has the end of each run alone, and not the way there.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Figure:
     draw: Callable[[pd.DataFrame], Picture]
     read: Callable[[pd.DataFrame], str]
     in_all: bool = True
+    ends: bool = False
 
     def main(self, arguments: list[str] | None = None) -> None:
         options = parsed(self.title, arguments)
@@ -58,7 +60,7 @@ class Figure:
         name, experiments = self.name + options.scale.name, self.experiments(options.scale)
         clock = Clock()
         records = run_all(name, experiments, results=options.results, fresh=options.fresh,
-                          processes=options.processes)
+                          processes=options.processes, ends=self.ends)
         duration = clock.seconds
         if records.attrs["num_run"]:  # or else they were made by an earlier run
             tell_environment(options, [name], experiments, clock, records.attrs["num_run"])

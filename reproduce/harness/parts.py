@@ -55,11 +55,26 @@ def heading(content: bytes) -> bytes:
     return f"# sha256 {hashlib.sha256(content).hexdigest()}\n".encode()
 
 
-def join(files: Iterable[Path], csv: Path) -> None:
-    """One CSV of several parts with the same columns or some of them, in the given order."""
+def joined(files: Iterable[Path], ends: bool = False) -> pd.DataFrame:
+    """The records of several parts with the same columns or some of them, as texts, in the given order.
+
+    With `ends` the last record of every run alone: all runs of a part end with their stream.
+    """
     frames = [read_part(file) for file in files]
+    if ends:
+        frames = [frame[frame["step"].astype(int) == frame["step"].astype(int).max()] for frame in frames]
+    return pd.concat(frames).fillna("")
+
+
+def join(files: Iterable[Path], csv: Path, ends: bool = False) -> None:
+    """The same as one CSV."""
     with whole_file(csv, "w") as file:
-        pd.concat(frames).fillna("").to_csv(file, index=False)
+        joined(files, ends).to_csv(file, index=False)
+
+
+def as_numbers(texts: pd.DataFrame) -> pd.DataFrame:
+    """Records as reading their CSV would give them."""
+    return pd.read_csv(io.StringIO(texts.to_csv(index=False)), low_memory=False)
 
 
 def require_room(folder: Path) -> None:

@@ -20,22 +20,24 @@ from tqdm import tqdm
 
 from harness import RESULTS
 from harness.experiments import Experiment
-from harness.parts import is_whole, join, part_of, require_room, write_part
+from harness.parts import as_numbers, is_whole, join, joined, part_of, require_room, write_part
 
 
 def run_all(name: str, experiments: Iterable[Experiment], *, results: Path = RESULTS, fresh: bool = False,
-            processes: int | None = None, progress: bool = True) -> pd.DataFrame:
-    """Runs what is not done yet; returns all records, which are then in `results/<name>.csv`."""
+            processes: int | None = None, progress: bool = True, ends: bool = False) -> pd.DataFrame:
+    """Runs what is not done yet; returns all records, which are then in `results/<name>.csv`: all, or the `ends` alone."""
     experiments, csv = list(dict.fromkeys(experiments)), Path(results) / f"{name}.csv"
-    num_run = complete(name, experiments, results=results, fresh=fresh, processes=processes, progress=progress, csv=csv)
-    join([part_of(experiment, results) for experiment in experiments], csv)
-    records = pd.read_csv(csv)
+    num_run = complete(name, experiments, results=results, fresh=fresh, processes=processes, progress=progress, csv=csv,
+                       ends=ends)
+    files = [part_of(experiment, results) for experiment in experiments]
+    join(files, csv, ends)
+    records = as_numbers(joined(files)) if ends else pd.read_csv(csv)
     records.attrs["num_run"] = num_run
     return records
 
 
 def complete(name: str, experiments: list[Experiment], *, results: Path = RESULTS, fresh: bool = False,
-             processes: int | None = None, progress: bool = True, csv: Path | None = None) -> int:
+             processes: int | None = None, progress: bool = True, csv: Path | None = None, ends: bool = False) -> int:
     """Runs what is not done yet, and tells how many that were; `csv` grows with every one that is."""
     files = {experiment: part_of(experiment, results) for experiment in experiments}
     if fresh:
@@ -57,7 +59,7 @@ def complete(name: str, experiments: list[Experiment], *, results: Path = RESULT
             write_part(files[experiment], frame)
             done.add(experiment)
             if csv is not None:
-                join([files[each] for each in files if each in done], csv)
+                join([files[each] for each in files if each in done], csv, ends)
     return len(todo)
 
 
