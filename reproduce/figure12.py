@@ -64,7 +64,7 @@ def draw(records):
             gap, accuracy = points.loc[0.0]
             right.plot([0, gap], [100 * aside["held_out_majority"].iloc[0], 100 * accuracy], color=color, linewidth=0.9,
                        linestyle=":", label="Majority, likewise" if step == steps[-1] else None)
-        plots.finish_trade_off(right, "Adult, a tenth held out: the trade-off over time")
+        plots.finish_trade_off(right, "Adult, held out: the trade-off over time")
         right.legend(fontsize=8)
     return figure
 

@@ -19,9 +19,10 @@ def draw(records):
                 here = ends[(ends["dataset"] == dataset) & (forgets | has_none)]
                 plots.majority_line(axes, here)
                 for method in ("mlp", "leaf", "output", "aranyani"):
-                    plots.trade_off(axes, here, method=method, decay=decay)
+                    plots.trade_off(axes, here, method=method, decay=decay,
+                                    crowded=dataset == "compas" or (method, dataset) == ("mlp", "census"))
                 for method in ("fermi_linear", "fermi_forest"):
-                    plots.trade_off(axes, here, method=method, rule="none")
+                    plots.trade_off(axes, here, method=method, rule="none", crowded=dataset == "compas")
                 plots.look_at_the_top(axes, here)
                 plots.finish_trade_off(axes, dataset)
                 axes.set_title(f"{plots.title_of(dataset)}, " + ("plain means" if decay is None else f"decay {decay}"))

@@ -111,6 +111,8 @@ def along(axes: Axes, frame: pd.DataFrame, column: str, *, factor: float = 1, ba
     by_x = frame.groupby("step")[column]
     mean, spread = factor * by_x.mean(), factor * by_x.std().fillna(0)
     (drawn,) = axes.plot(mean.index, mean, **({"linewidth": 1.8} | line))
+    if not band:
+        return axes
     low = (mean - spread).clip(lower=0) if (frame[column].dropna() >= 0).all() else mean - spread
     axes.fill_between(mean.index, low, mean + spread, color=drawn.get_color(), alpha=band, linewidth=0)
     return axes

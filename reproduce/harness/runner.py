@@ -25,7 +25,7 @@ from harness.parts import as_numbers, is_whole, join, joined, part_of, require_r
 
 def run_all(name: str, experiments: Iterable[Experiment], *, results: Path = RESULTS, fresh: bool = False,
             processes: int | None = None, progress: bool = True, ends: bool = False) -> pd.DataFrame:
-    """Runs what is not done yet; returns all records, which are then in `results/<name>.csv`: all, or the `ends` alone."""
+    """Runs what is not done yet; returns all records, which are then in `results/<name>.csv`, or the `ends` alone."""
     experiments, csv = list(dict.fromkeys(experiments)), Path(results) / f"{name}.csv"
     num_run = complete(name, experiments, results=results, fresh=fresh, processes=processes, progress=progress, csv=csv,
                        ends=ends)
