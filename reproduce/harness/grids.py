@@ -47,7 +47,7 @@ def figure2(scale: Scale = FULL) -> list[Experiment]:
             experiments.append(aranyani(scale, dataset, order="shuffled"))
             experiments.append(scale.experiment(dataset, rule_weights(dataset, "paper"), rule="paper"))
             experiments += [with_own_weights(scale, dataset, name, order=order)
-                            for name in ("leaf", "mlp") for order in ("file", "shuffled")]
+                            for name in ("leaf", "mlp") for order in ("file", "shuffled")[: 1 + scale.both_orders]]
             experiments += [with_own_weights(scale, dataset, name, seeds=FIVE)
                             for name in ("leaf_released", "mlp_released")]
             experiments += hoeffding_trees(scale, dataset, orders=SEEDS[:3] if dataset == "census" else FIVE)
@@ -65,7 +65,8 @@ def added_methods() -> list[Method]:
 def hoeffding_trees(scale: Scale, dataset: str, orders: tuple[int, ...]) -> list[Experiment]:
     """HT and FAHT draw nothing at random: what varies is the order of the rows, for AHT too. The file's own once."""
     return [with_own_weights(scale, dataset, name, seeds=(seed,), order=order)  # one by one: they spread over the cores
-            for name in ("ht", "faht", "aht") for order, seeds in (("file", SEEDS[:1]), ("shuffled", orders))
+            for name in ("ht", "faht", "aht")
+            for order, seeds in (("file", SEEDS[:1]), ("shuffled", orders))[0 if scale.both_orders else 1 :]
             for seed in seeds[: len(scale.seeds)]]
 
 
