@@ -52,14 +52,18 @@ def seeds_above(results: Results, *which: str) -> str:
     return f"{100 * matched_row(results, *which)['seeds_above_gap']:.0f}"
 
 
-def ends(results: Results, figure: str, dataset: str, method: str, weight: str, *settings: str) -> pd.DataFrame:
+def runs_of(results: Results, figure: str, dataset: str, method: str, *settings: str) -> pd.DataFrame:
+    """At the end of the stream; a setting is "order=shuffled", say."""
     where: dict = {"dataset": dataset, "method": method}
     for setting in settings:
         name, value = setting.split("=")
         where[name] = value if not re.fullmatch(r"[0-9.e-]+", value) else float(value)
     found = results.ends(figure, **where)
-    found = found[found["rule"] == where.get("rule", found["rule"].mode()[0])]
-    return select(found, fairness_weight=float(weight))
+    return found[found["rule"] == where.get("rule", found["rule"].mode()[0])]
+
+
+def ends(results: Results, figure: str, dataset: str, method: str, weight: str, *settings: str) -> pd.DataFrame:
+    return select(runs_of(results, figure, dataset, method, *settings), fairness_weight=float(weight))
 
 
 def accuracy(results: Results, *which: str) -> str:
@@ -78,8 +82,8 @@ def gap(results: Results, *which: str) -> str:
 
 def smallest_gap(results: Results, figure: str, dataset: str, method: str, *settings: str) -> str:
     """Of the fairest λ."""
-    weights = results.ends(figure, dataset=dataset, method=method)["fairness_weight"].unique()
-    return f"{min(float(gap(results, figure, dataset, method, str(weight), *settings)) for weight in weights):.3f}"
+    found = runs_of(results, figure, dataset, method, *settings)
+    return f"{found.groupby('fairness_weight')[GAP].mean().min():.3f}"
 
 
 def reservoir(results: Results, method: str, what: str) -> str:
