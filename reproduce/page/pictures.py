@@ -13,7 +13,7 @@ from page.commands import command
 from page.elements import Html, joined, missing, tag
 from page.markdown import blocks, inline
 
-WIDTH = 1800  # pixels: sharp on a dense screen, and all of them together some megabytes
+WIDTH = 1600  # pixels: sharp on a dense screen, and all of them together some megabytes
 COLORS = 255
 
 

@@ -59,7 +59,8 @@ def runs_of(results: Results, figure: str, dataset: str, method: str, *settings:
         name, value = setting.split("=")
         where[name] = value if not re.fullmatch(r"[0-9.e-]+", value) else float(value)
     found = results.ends(figure, **where)
-    return found[found["rule"] == where.get("rule", found["rule"].mode()[0])]
+    usual = "released" if "released" in set(found["rule"]) else found["rule"].iloc[0]
+    return found[found["rule"] == where.get("rule", usual)]
 
 
 def ends(results: Results, figure: str, dataset: str, method: str, weight: str, *settings: str) -> pd.DataFrame:
