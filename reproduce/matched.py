@@ -36,7 +36,8 @@ def matched(records):
     keys = [*FIRST_SETTINGS, *(name for name in varied(ends) if name not in FIRST_SETTINGS)]
     for dataset, here in ends.groupby("dataset", sort=False):
         constant, majority = constant_answer(here), {}
-        for key, runs in here[here["method"] != "majority"].groupby(keys, dropna=False, sort=False):
+        learned = here[(here["method"] != "majority") | ((here["probability"] == 1) & ~here["drop_group"].astype(bool))]
+        for key, runs in learned.groupby(keys, dropna=False, sort=False):  # Majority: λ = 0, mixed
             setting = dict(zip(keys, key, strict=True))
             order = runs["order"].iloc[0]
             means = runs.groupby("fairness_weight")[[GAP, ACCURACY]].mean().to_numpy()

@@ -3,9 +3,8 @@
 import numpy as np
 
 from aranyani_tf.theory.statements import STATEMENTS
-from harness.intervals import Interval
 from harness.plots import select
-from ledger.claim import HOLDS, NOT, PART, Judgement, claim
+from ledger.claim import HOLDS, NOT, PART, Judgement, claim, plain_number
 
 DRAWS = 100_000
 
@@ -28,12 +27,11 @@ for _statement in STATEMENTS:
         if statement.case is None:
             excess = largest_excess_of_products()
             return Judgement(f"{6 * DRAWS:,} random draws exceed it by {max(excess, 0):.3g}",
-                             Interval(excess, excess, excess), HOLDS if excess <= 1e-12 else NOT)
+                             plain_number(excess), HOLDS if excess <= 1e-12 else NOT)
         case = statement.case()
         told = (f"a case has {case.measured:.4g}, the printed bound is {case.printed:.4g}, the corrected one "
                 f"{case.corrected:.4g}")
-        return Judgement(told, Interval(case.measured, case.measured, case.measured),
-                         NOT if case.breaks_printed else HOLDS)
+        return Judgement(told, plain_number(case.measured), NOT if case.breaks_printed else HOLDS)
 
 
 @claim("full-gradient-converges", "Section 4, Section 5.3", "The mean squared norm of the exact gradient falls (SGD)",
@@ -43,5 +41,5 @@ for _statement in STATEMENTS:
 def full_gradient(results):
     norms = select(results["theory"], panel="d", quantity="mean_squared_gradient_norm").sort_values("step")["value"]
     ratio = norms.iloc[-1] / norms.iloc[0]
-    return Judgement(f"{norms.iloc[0]:.3g} → {norms.iloc[-1]:.3g}: {ratio:.2f} of it", Interval(ratio, np.nan, np.nan),
+    return Judgement(f"{norms.iloc[0]:.3g} → {norms.iloc[-1]:.3g}: {ratio:.2f} of it", plain_number(ratio),
                      HOLDS if ratio < 0.5 else PART if ratio < 1 else NOT)

@@ -14,6 +14,11 @@ WORDS = {HOLDS: "hold", PART: "hold in part", NOT: "do not hold", OPEN: "are und
 VERDICTS = tuple(WORDS)
 
 
+def plain_number(value: float) -> Interval:
+    """A number that no seed changes."""
+    return Interval(value, float("nan"), float("nan"))
+
+
 class Judgement(NamedTuple):
     """What was found: in words, the number that the verdict hangs on with its interval, and the verdict."""
 

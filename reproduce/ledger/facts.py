@@ -6,7 +6,7 @@ import pandas as pd
 from benchmarks import names
 from harness.intervals import Interval
 from harness.tracking import with_fair_accuracy
-from ledger.claim import CANNOT, HOLDS, NOT, OPEN, PART, Judgement, claim, number, together
+from ledger.claim import CANNOT, HOLDS, NOT, OPEN, PART, Judgement, claim, number, plain_number, together
 
 ENGINE = "Aranyani runs in a compiled engine, MLP in an XLA program; the trees are River's"
 
@@ -53,7 +53,7 @@ def storage(results):
     cells, trees = 2, names.NUM_TREES
     expected = 4 * cells * trees * (2 ** rows["height"] - 1) * (rows["num_features"] + 2)
     over = (rows["state_bytes"] - expected).abs().max()
-    return Judgement(f"{len(rows)} sizes agree to {over:.0f} bytes, those of the counts", Interval(over, over, over),
+    return Judgement(f"{len(rows)} sizes agree to {over:.0f} bytes, those of the counts", plain_number(over),
                      HOLDS if over <= 64 else NOT)
 
 
@@ -67,7 +67,7 @@ for _dataset, _told in (("adult", "Adult"), ("census", "Census"), ("compas", "CO
                  (row["majority_group_percent"], row["paper_majority_group_percent"])]
         apart = max(abs(ours - paper) for ours, paper in pairs)
         told = f"{int(row['rows']):,} rows, labels {pairs[1][0]:.1f} %, groups {pairs[2][0]:.1f} %"
-        return Judgement(told, Interval(apart, apart, apart), HOLDS if apart < 0.1 else NOT)
+        return Judgement(told, plain_number(apart), HOLDS if apart < 0.1 else NOT)
 
 
 @claim("table1-celeba", "Appendix D, Table 1", "Splits of CelebA", "table1.csv: shares of 10,000 of its 202,599 "
@@ -83,7 +83,7 @@ def table_1_celeba(results):
     error = 2 * 100 * np.sqrt(0.25 / row["rows"])
     told = (f"labels {row['majority_label_percent']:.1f} %, groups {row['majority_group_percent']:.1f} % of "
             f"{int(row['rows']):,}")
-    return Judgement(told, Interval(max(apart), 0, error), HOLDS if max(apart) < error and row["rows"] > 200_000 else
+    return Judgement(told, plain_number(max(apart)), HOLDS if max(apart) < error and row["rows"] > 200_000 else
                      PART if max(apart) < error else NOT)
 
 
@@ -100,7 +100,7 @@ for _dataset, _told, _thousands in (("adult", "Adult has about 48 thousand rows"
            f"{_thousands}K", "the paper's own Table 1 has the number of the training files, which the stream is")
     def text_size(results, dataset=_dataset, thousands=_thousands):
         rows = int(results["table1"].set_index("dataset").loc[dataset, "rows"])
-        return Judgement(f"{rows:,}", Interval(rows, rows, rows), HOLDS if round(rows / 1000) == thousands else NOT)
+        return Judgement(f"{rows:,}", plain_number(rows), HOLDS if round(rows / 1000) == thousands else NOT)
 
 
 for _dataset, _told in (("adult", "Adult"), ("compas", "standardized COMPAS")):

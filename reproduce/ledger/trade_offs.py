@@ -1,7 +1,20 @@
 """Claims about the trade-off between accuracy and demographic parity: Section 5, Figures 2 and 3, Figure 11's FERMI."""
 
 from harness.intervals import Interval
-from ledger.claim import CANNOT, HOLDS, NOT, PART, Judgement, all_of, claim, number, points, positive, together
+from ledger.claim import (
+    CANNOT,
+    HOLDS,
+    NOT,
+    PART,
+    Judgement,
+    all_of,
+    claim,
+    number,
+    plain_number,
+    points,
+    positive,
+    together,
+)
 from ledger.results_data import TREES, Results, area_difference, rising
 
 NAMES = {"adult": "Adult", "census": "Census", "compas": "COMPAS", "wiki_toxicity": "Wikipedia toxicity",
@@ -114,7 +127,7 @@ def trees_behind(results):
             verdicts.append(positive(found.times(-1)))
             told.append(f"{NAMES[dataset]} {tree} {100 * found.mean:+.1f}")
     behind = verdicts.count(HOLDS)
-    return Judgement(f"{behind} of 9 behind: {', '.join(told)}", Interval(behind, float("nan"), float("nan")),
+    return Judgement(f"{behind} of 9 behind: {', '.join(told)}", plain_number(behind),
                      HOLDS if behind > 4 else PART if behind else NOT)
 
 

@@ -34,7 +34,7 @@ def blocks(text: str, caption: str, base: str = "") -> list[Html]:
     """Every block of a text, in its order."""
     found = []
     for block in re.split(r"\n\s*\n", text.strip()):
-        lines = block.strip().splitlines()
+        lines = lines_of(block)
         if is_table(lines):
             found.append(as_table(lines, caption, base))
             continue
@@ -49,8 +49,13 @@ def blocks(text: str, caption: str, base: str = "") -> list[Html]:
 
 def first_table(text: str, caption: str, base: str = "") -> Html | None:
     """The first table of a page."""
-    tables = (block.strip().splitlines() for block in re.split(r"\n\s*\n", text))
+    tables = (lines_of(block) for block in re.split(r"\n\s*\n", text))
     return next((as_table(lines, caption, base) for lines in tables if is_table(lines)), None)
+
+
+def lines_of(block: str) -> list[str]:
+    """Without comments, which nobody reads."""
+    return [line for line in block.strip().splitlines() if not line.startswith("<!--")]
 
 
 def is_table(lines: list[str]) -> bool:
