@@ -36,17 +36,18 @@ def matched(records):
     keys = [*FIRST_SETTINGS, *(name for name in varied(ends) if name not in FIRST_SETTINGS)]
     for dataset, here in ends.groupby("dataset", sort=False):
         constant, majority = constant_answer(here), {}
-        learned = here[(here["method"] != "majority") | ((here["probability"] == 1) & ~here["drop_group"].astype(bool))]
-        for key, runs in learned.groupby(keys, dropna=False, sort=False):  # Majority: λ = 0, mixed
+        learned = here[(here["method"] != "majority") | (here["probability"] == 1)]  # Majority: λ = 0, mixed
+        for key, runs in learned.groupby(keys, dropna=False, sort=False):
             setting = dict(zip(keys, key, strict=True))
-            order = runs["order"].iloc[0]
+            unfair = unfair_runs(here, setting)
             means = runs.groupby("fairness_weight")[[GAP, ACCURACY]].mean().to_numpy()
             for gap in GAPS.get(dataset, USUAL):
                 judged = at_gap(runs, gap, constant)
                 accuracy = Interval.of(judged[ACCURACY])
-                if (order, gap) not in majority:
-                    majority[order, gap] = at_gap(unfair_runs(here, order), gap, constant)[ACCURACY]
-                above = Interval.of_difference(judged[ACCURACY], majority[order, gap])
+                known = (gap, *unfair.index, *unfair["seed"])
+                if known not in majority:
+                    majority[known] = at_gap(unfair, gap, constant)[ACCURACY]
+                above = Interval.of_difference(judged[ACCURACY], majority[known])
                 rows.append(setting | {
                     GAP: gap, "accuracy": accuracy.mean, "low": accuracy.low, "high": accuracy.high,
                     "accuracy_std": judged[ACCURACY].std(),
@@ -57,11 +58,16 @@ def matched(records):
     return pd.DataFrame(rows)
 
 
-def unfair_runs(ends, order):
-    """λ = 0 with the group among the features: Majority, when mixed. Of the file's order if there is no other."""
-    runs = select(ends, method="majority", probability=1.0, drop_group=False)
-    same = select(runs, order=order)
-    return same if len(same) else runs.assign(seed=runs["seed"] + 1_000_000)  # other seeds: nothing is paired
+def unfair_runs(ends, setting):
+    """λ = 0 in the same setting as far as there is one, which is Majority when mixed."""
+    runs = select(ends, method="majority", probability=1.0)
+    for name, value in setting.items():
+        same = select(runs, **{name: None if value != value else value}) if name not in ("method", "rule") else runs
+        if len(same):
+            runs = same
+        elif name == "order":
+            runs = runs.assign(seed=runs["seed"] + 1_000_000)  # other seeds: nothing is paired
+    return runs
 
 
 def joined(frames):

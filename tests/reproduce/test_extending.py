@@ -102,7 +102,7 @@ def test_a_figure_with_a_dataset_and_a_rule_of_one_s_own(results):
     assert set(zip(records["method"], records["rule"], strict=True)) == {("aranyani", "narrow"), ("logistic", "none")}
     for ending in ("png", "pdf"):
         assert (results / f"lending_tiny.{ending}").stat().st_size > 5_000
-    assert "Accuracy at a demographic parity of 0.2 or less" in (results / "said.txt").read_text()
+    assert "Accuracy / demographic parity: Aranyani λ=0 " in (results / "said.txt").read_text()
 
 
 def test_make_knows_a_new_figure(project):

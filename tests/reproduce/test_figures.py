@@ -63,7 +63,8 @@ def test_every_figure_from_start_to_end_in_a_tiny_mode(tmp_path, monkeypatch):
     assert set(zip(records["dataset"], records["stands_in_for"], strict=True)) == {
         ("wiki_toxicity", "civil_comments"), ("celeba", "celeba")}
     titles = [axes.get_title() for axes in figure3.draw(records).axes]
-    assert titles == ["Stand-in for CivilComments: Wikipedia toxicity", "Stand-in for CelebA: 300 of its rows"]
+    assert titles == ["Stand-in for CivilComments: Wikipedia toxicity by MPNet",
+                      "Stand-in for CelebA: 300 of its images, features of a file"]
     alone = records[records["dataset"] == "wiki_toxicity"]
     assert len(figure3.draw(alone).axes) == 1 and "make figure3 CELEBA=FILE" in figure3.read(alone)
     assert "make figure3" not in figure3.read(records)

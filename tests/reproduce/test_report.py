@@ -220,7 +220,7 @@ def test_figures_have_picture_reading_and_command(results, text):
     assert "<code>results/rules.png</code> is not here yet: <code>make rules</code> makes it." in figures
     assert "Not made yet: <code>make figure1</code>" in figures
     address, width, height = pictures.data_uri(results / "figure2.png")
-    assert (width, height) == (1800, 450) and len(address) < 5000
+    assert (width, height) == (1600, 400) and len(address) < 5000
 
 
 def test_tables_bounds_and_runs_are_there(text):
