@@ -72,7 +72,8 @@ def test_a_mix_is_chosen_on_half_of_the_seeds_and_judged_on_the_other():
 def test_no_two_settings_are_matched_as_one():
     better = {"accuracies": (0.95, 0.85)}
     frame = pd.concat([runs_of(), runs_of(rule="l2", **better), runs_of(height=5, **better), majority_rows()])
-    found = matched.matched(frame.fillna({"height": 4})).query("demographic_parity == 0.15")
+    found = matched.matched(frame.fillna({"height": 4})).query(
+        "demographic_parity == 0.15 and method == 'aranyani'")
     assert {(rule, height): round(accuracy, 3) for rule, height, accuracy in zip(
         found["rule"], found["height"], found["accuracy"], strict=True)} == {
             ("released", 4): 0.85, ("l2", 4): 0.9, ("released", 5): 0.9}
