@@ -39,7 +39,7 @@ $(EVERYTHING): $(INSTALLED)
 	$(PIP_INSTALL) '.[baselines,embeddings,reproduce,test]'
 	@touch $@
 
-figures: setup  ## all that do not say in_all=False, under half an hour (QUICK=1: minutes); goes on where it was stopped
+figures: setup  ## all that do not say in_all=False, some forty minutes (QUICK=1: a few); goes on where it was stopped
 	$(RUN) reproduce/figures.py $(if $(QUICK),--quick) $(ARGS)
 
 $(FIGURES): setup

@@ -43,10 +43,11 @@ def draw(records):
             plots.trade_off(right, ends, method="aranyani", decay=decay if decay > 0 else None,
                             gap="window_demographic_parity", label=name_of(decay), style={"color": color})
         left.axvline(gaps["step"].max() / 2, color="#444444", linewidth=1, linestyle="--")
-        plots.finish_stream(left, "Demographic parity in windows of 5 %", title="Groups swap at the dashed line")
+        plots.finish_stream(left, "Demographic parity in windows of 5 %",
+                            title="Synthetic: groups swap at the dashed line")
         left.set_ylim(top=1.35 * left.get_ylim()[1])  # room for the legend
         left.legend(fontsize=9, ncols=2, loc="upper center", framealpha=1, frameon=True, edgecolor="none")
-        plots.finish_trade_off(right, "Mean over windows", gap_name="Demographic parity, mean over windows")
+        plots.finish_trade_off(right, "Synthetic: mean over windows", gap_name="Demographic parity, mean over windows")
         right.legend(fontsize=9)
     return figure
 
