@@ -17,6 +17,7 @@ class Statement(NamedTuple):
         corrected: one that is true, and where the printed one is too, a smaller one.
         case: the counter-example, or where the printed bound holds, a case that is near the bounds; None if neither.
         test: where the search for violations and the case are run.
+        claimed: False for what the paper does not say, and a reader may think.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Statement(NamedTuple):
     corrected: str
     case: Callable[[], Case] | None
     test: str
+    claimed: bool = True
 
 
 PARITY, ERRORS, NORMS, TREE = (f"tests/theory/test_{name}.py" for name in ("parity", "errors", "norms", "smoothness"))
@@ -37,7 +39,8 @@ STATEMENTS = (
               cases.parity_at_height_one, f"{PARITY}::test_no_tree_breaks_the_parity_bounds"),
     Statement("Lemma 1 for the trained gap F", "Section 4, below Lemma 1",
               "DP ≤ h·2^h·max|F| (not said: F is called weaker)", False, "none in F alone for h ≥ 2",
-              cases.parity_with_equal_means, f"{PARITY}::test_equal_means_at_every_node_do_not_bound_parity"),
+              cases.parity_with_equal_means, f"{PARITY}::test_equal_means_at_every_node_do_not_bound_parity",
+              claimed=False),
     Statement("Lemma 2", "Section 4, Appendix A.3", "R̂_n ≤ 2^h/√n", False,
               "R̂_n ≤ √(2 + R_θ²/8)·((2^h − 1)RB + 2^(h−1)·R_θ)/√n", cases.complexity_of_one_node,
               f"{TREE}::test_one_node_fits_any_signs"),
