@@ -47,7 +47,7 @@ def as_page(table: pd.DataFrame) -> str:
     for place, rows in table.groupby("place", sort=False):
         lines += [f"## {place}", "", "| claim | paper | ours | verdict | computed from | what differs |",
                   "|---|---|---|---|---|---|"]
-        for row in rows.fillna("").itertuples():
+        for row in rows.astype(object).fillna("").itertuples():
             cells = (f"{row.claim} (`{row.id}`)", row.paper, row.ours, f"**{row.verdict}**", row.computed_from,
                      row.deviation)
             lines.append("| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
