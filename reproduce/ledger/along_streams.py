@@ -55,8 +55,7 @@ def trees_improve_parity(results):
 
 @claim("trees-steadier", "Appendix E, Figure 6", "More trees vary less from seed to seed",
        "figure6.csv: rank correlation of the number of trees and the standard deviation over seeds, accuracy and gap; "
-       "seeds "
-       "drawn anew", "gradually less")
+       "seeds drawn anew", "gradually less")
 def trees_steadier(results):
     told, verdicts, main = [], [], None
     for column in ("accuracy", "demographic_parity"):
@@ -112,8 +111,7 @@ for _order, _text in (("majority_first", "majority"), ("minority_first", "minori
     @claim(f"adversarial-dip-{_text}-first", "Appendix E, Figure 9",
            f"With the {_text} label first accuracy dips when the other label comes, and recovers",
            "figure9.csv: accuracy so far, its lowest value after the peak less the peak, and the end less the lowest, "
-           "mean "
-           "over λ, over seeds", "a sharp dip, then better")
+           "mean over λ, over seeds", "a sharp dip, then better")
     def adversarial_dip(results, order=_order):
         runs = select(results["figure9"], method="aranyani", order=order)
         dips, recoveries = [], []

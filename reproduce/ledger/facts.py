@@ -71,8 +71,7 @@ for _dataset, _told in (("adult", "Adult"), ("census", "Census"), ("compas", "CO
 
 
 @claim("table1-celeba", "Appendix D, Table 1", "Splits of CelebA", "table1.csv: shares of 10,000 of its 202,599 "
-       "images, with "
-       "the standard errors of such a sample", "85.2/14.8 and 58.3/41.7", "10,000 of its images")
+       "images, with the standard errors of such a sample", "85.2/14.8 and 58.3/41.7", "10,000 of its images")
 def table_1_celeba(results):
     found = results["table1"].set_index("dataset")
     if "celeba" not in found.index:

@@ -148,8 +148,7 @@ def held_out_controls(results):
 
 @claim("held-out-above-majority", "Appendix E, Figure 12", "On held-out rows Aranyani is above Majority all along",
        "figure12.csv: share of checkpoints and λ above 0 whose means lie above the line from the constant answer to λ "
-       "= 0; "
-       "95 % is all along", "consistently")
+       "= 0; 95 % is all along", "consistently")
 def held_out_above(results):
     runs = held_out(results)
     constant = runs["held_out_majority"].iloc[0]
@@ -180,8 +179,7 @@ def compas_varies(results):
 
 @claim("compas-varies-for-length", "Section 5.1", "COMPAS varies because it has few instances",
        "preprocessing.csv: standard deviation over seeds, COMPAS unscaled ÷ COMPAS standardized, which is as short; "
-       "about 1 "
-       "if length is the cause", "could be", "scaling, not length")
+       "about 1 if length is the cause", "could be", "scaling, not length")
 def compas_length(results):
     ratio = spread_between(results, ("compas", "released"), ("compas", "standardized"))
     return Judgement(f"unscaled varies {number(ratio)} times as much as standardized", ratio,
