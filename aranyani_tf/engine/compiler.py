@@ -35,7 +35,8 @@ def compiled(function: Callable | None = None, **options: Any) -> Any:
     settings: Any = numba.config
     before, settings.CACHE_DIR = settings.CACHE_DIR, str(cache_folder())
     try:
-        return numba.njit(nogil=True, fastmath=FAST, error_model="numpy", **({"cache": True} | options))(function)
+        return numba.njit(**({"nogil": True, "fastmath": FAST, "error_model": "numpy", "cache": True} | options))(
+            function)
     finally:
         settings.CACHE_DIR = before
 
@@ -58,6 +59,11 @@ event.register("numba:compile", Announcement())
 def inner(function: Callable) -> Any:
     """A function that makes no array, for others to call: nobody counts who holds its arguments."""
     return compiled(function, cache=False, forceinline=True, _nrt=False)
+
+
+def in_order(function: Callable) -> Any:
+    """The same, whose sums are added up as they are written: products may be fused with them, no more."""
+    return compiled(function, cache=False, forceinline=True, _nrt=False, fastmath={"contract", "nsz"})
 
 
 @functools.cache

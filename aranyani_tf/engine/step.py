@@ -2,7 +2,8 @@
 
 With x a row's inputs, W the matrix (input, slot) and Θ the leaves' logits:
 
-    z = x·W,  n = g(z),  q = softmax Θ,  p = 1/T Σ_l reach_l·q_l                   `predict`
+    z = x·W                                                                        `multiply`
+    n = g(z),  q = softmax Θ,  p = 1/T Σ_l reach_l·q_l                             `predict`
     e = ∂loss/∂p,  ∂loss/∂Θ = reach·q·(e − Σ e·q)/T,  ∂loss/∂z by `ascend`         `differentiate`
     mean_c += share_c·(value − mean_c)                                             `remember`
     G_c += share_c·(x ⊗ ∂value/∂z − G_c),  ∂/∂W = x ⊗ ∂loss/∂z + Σ_c coefficient_c·G_c    `move_matrix`
@@ -12,7 +13,7 @@ In `move_matrix` the matrix, the optimizer's numbers and G are touched once, inp
 
 import numpy as np
 
-from aranyani_tf.engine.compiler import inner
+from aranyani_tf.engine.compiler import in_order, inner
 from aranyani_tf.engine.layout import LEAF, NODE, Parts, Shape
 from aranyani_tf.engine.passes import ascend, at, decide, descend, leaf_columns
 from aranyani_tf.engine.work import Work
@@ -20,19 +21,38 @@ from aranyani_tf.engine.work import Work
 SMALLEST = 1e-7  # probability, as in `learning.losses`
 
 
+@in_order
+def multiply(last: int, t: int, rows: np.ndarray, matrix: np.ndarray, z: np.ndarray) -> float:
+    """z = x·W, added up input after input, four at a time: so z is read and written a quarter as often.
+
+    Gives the largest input, by size; four chains of comparisons take a quarter of the time of one.
+    """
+    first = second = third = fourth = rows.dtype.type(1)
+    for j in range(z.size):
+        z[j] = matrix[last, j]
+    fours = last // 4
+    for four in range(fours):
+        k = at(four) * at(4)
+        a, b, c, d = rows[t, k], rows[t, k + at(1)], rows[t, k + at(2)], rows[t, k + at(3)]
+        first, second, third, fourth = max(first, abs(a)), max(second, abs(b)), max(third, abs(c)), max(fourth, abs(d))
+        for j in range(z.size):
+            z[j] = (((z[j] + a * matrix[k, j]) + b * matrix[k + at(1), j]) + c * matrix[k + at(2), j]) + (
+                d * matrix[k + at(3), j])
+    for k in range(4 * fours, last):
+        x = rows[t, k]
+        first = max(first, abs(x))
+        for j in range(z.size):
+            z[j] += x * matrix[k, j]
+    return max(max(first, second), max(third, fourth))
+
+
 @inner
 def predict(shape: Shape, activation: int, t: int, i: int, rows: np.ndarray, matrix: np.ndarray, work: Work,
             outputs: np.ndarray) -> float:
     """Row t, sample i of its step, on its way down; the leaves have been read. Gives the largest input."""
-    inputs, leaves, largest = shape.num_inputs, shape.num_trees << shape.height, rows.dtype.type(1)
+    leaves = shape.num_trees << shape.height
     z, reach, shares, used = work.z, work.reach, work.leaf_shares, leaves - shape.num_trees
-    for j in range(z.size):
-        z[j] = matrix[inputs - 1, j]
-    for k in range(inputs - 1):
-        x = rows[t, k]
-        largest = max(largest, abs(x))
-        for j in range(z.size):
-            z[j] += x * matrix[k, j]
+    largest = multiply(shape.num_inputs - 1, t, rows, matrix, z)
     decide(i, activation, used, z, work.powers, work.decisions, work.slopes)
     descend(i, shape.num_trees, shape.height, work.decisions, reach)
     first = at(used)

@@ -77,12 +77,16 @@ class ChunkModel(SharedModel):
             return
 
         def take_then_move(iterator: Iterator[tuple]) -> dict:
-            data = next(iterator)
+            data = self.rows_of(next(iterator))
             self.require_own_state()
             with self.state:
                 return self.program(self.train_step)(data)
 
         self.train_function = take_then_move
+
+    def rows_of(self, element: Any) -> tuple:
+        """The chunk that an element of `fit`'s dataset stands for; a subclass may be given less than the rows."""
+        return element
 
     def make_test_function(self, force: bool = False) -> None:
         """As Keras's, by the same programs."""

@@ -5,10 +5,12 @@ whoever looks at the weights see no difference. What the engine cannot take is l
 """
 
 import threading
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 
 from aranyani_tf.engine.coverage import reason_against_forest
 from aranyani_tf.engine.exchange import Exchange, settings_of
@@ -20,6 +22,7 @@ from aranyani_tf.labels import is_informative, is_labelled, missing_label
 from aranyani_tf.model.engine_choice import ANSWERS, EngineChoice
 from aranyani_tf.model.live import Live
 from aranyani_tf.model.session import Session
+from aranyani_tf.streams.feed import Feed, Places
 from aranyani_tf.variables import put, value_of
 
 CHUNK = 16_384  # rows of one walk in `predict_then_learn`
@@ -34,6 +37,7 @@ class EngineModel(EngineChoice):
         self.reader: Exchange | None = None
         self.owner: Live | None = None  # of the state, at the moment
         self.session: Session | None = None  # where the owner has it
+        self.places: Places | None = None  # of the rows that `fit` learns, where they are in memory
         self.handover = threading.Lock()  # while variables that belong together are read or written
 
     @property
@@ -49,6 +53,21 @@ class EngineModel(EngineChoice):
         if self.by_engine is not None and method.__name__ in ("train_step", "learn_and_score", "test_step"):
             return method  # which calls what is compiled
         return super().program(method)
+
+    @contextmanager
+    def dataset_of(self, feed: Feed) -> Iterator[tf.data.Dataset]:
+        if self.by_engine is None or not feed.all_good:
+            with super().dataset_of(feed) as dataset:
+                yield dataset
+            return
+        before, self.places = self.places, Places(feed)
+        try:
+            yield self.places.dataset()
+        finally:
+            self.places = before  # of the `fit` in whose callback this one ran
+
+    def rows_of(self, element: Any) -> tuple:
+        return element if isinstance(element, tuple) or self.places is None else self.places.chunk(int(element))
 
     def train_step(self, data: tuple) -> dict:
         if self.by_engine is None:

@@ -74,11 +74,17 @@ class OnlineModel(AnsweringModel):
         # First in the list: at the end of an epoch it is done with it before a backup is made.
         follow = FitProgress(self.progress, self.after_chunk, self.restored)
         given = [] if callbacks is None else callbacks if isinstance(callbacks, list) else [callbacks]
-        with self.learning(feed.size, chunks.all_known(self.num_labels)), feed.clear_errors():
+        with self.learning(feed.size, chunks.all_known(self.num_labels)), feed.clear_errors(), (
+                self.dataset_of(feed)) as dataset:
             self.progress.epoch_rows.assign(0)
-            history = super().fit(feed.dataset(), shuffle=False, callbacks=[follow, *given], **kwargs)
+            history = super().fit(dataset, shuffle=False, callbacks=[follow, *given], **kwargs)
         self.warn(at_once=True)
         return history
+
+    @contextmanager
+    def dataset_of(self, feed: Feed) -> Iterator[tf.data.Dataset]:
+        """What Keras's `fit` is given while a feed is learned."""
+        yield feed.dataset()
 
     @contextmanager
     def learning(self, chunk_size: int, all_known: bool) -> Iterator[None]:

@@ -16,6 +16,8 @@ from aranyani_tf.streams.chunks import Chunks
 from aranyani_tf.streams.row_rules import RowRules
 
 SMALL = 2**30  # bytes of features that `Feed` copies as a whole
+PLAIN = tf.data.Options()
+PLAIN.autotune.enabled = False  # it can double the time of a short epoch
 
 
 class Feed:
@@ -74,18 +76,21 @@ class Feed:
 
     def dataset(self) -> tf.data.Dataset:
         """The padded chunks as a tf.data.Dataset of ({"features", "group"}, labels)."""
-        options = tf.data.Options()
-        options.autotune.enabled = False  # it can double the time of a short epoch
         arrays = self.chunks.arrays
         if self.all_good and arrays is not None and arrays[0].nbytes <= SMALL:
-            return self.whole(*arrays).with_options(options)
-        return self.generated().with_options(options)
+            return self.whole().with_options(PLAIN)
+        return self.generated().with_options(PLAIN)
 
-    def whole(self, *arrays: np.ndarray) -> tf.data.Dataset:
+    def rows(self) -> tuple[np.ndarray, ...]:
+        """All rows of a stream that is in memory and `all_good`, as the training loop takes them."""
+        assert self.chunks.arrays is not None
+        rows = self.rules.convert(*self.chunks.arrays)
+        return self.rules.good_rows(np.zeros(len(rows[0]), bool), *rows)
+
+    def whole(self) -> tf.data.Dataset:
         """The dataset of arrays that may be copied once: cheaper a chunk than a generator."""
-        num_rows = len(arrays[0])
-        rows = self.rules.good_rows(np.zeros(num_rows, bool), *self.rules.convert(*arrays))
-        padded = pad(rows, -(-num_rows // self.size) * self.size)
+        rows = self.rows()
+        padded = pad(rows, -(-len(rows[0]) // self.size) * self.size)
         features, labels, groups = (
             array.reshape(-1, self.size, *array.shape[1:]) for array in padded)
         return tf.data.Dataset.from_tensor_slices(({"features": features, "group": groups}, labels))
@@ -127,8 +132,29 @@ class Feed:
             raise
 
 
+class Places:
+    """The chunks of a feed whose rows are in memory, for who reads them there: a dataset of their numbers alone.
+
+    tf.data would copy every row twice, which takes a fifth of the time of learning rows of 768 features.
+    """
+
+    def __init__(self, feed: Feed) -> None:
+        self.rows, self.size = feed.rows(), feed.size
+
+    def dataset(self) -> tf.data.Dataset:
+        return tf.data.Dataset.range(-(-len(self.rows[0]) // self.size)).with_options(PLAIN)
+
+    def chunk(self, number: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        """What `Feed.dataset` has in this place."""
+        start = number * self.size
+        features, labels, groups = pad(tuple(array[start : start + self.size] for array in self.rows), self.size)
+        return {"features": features, "group": groups}, labels
+
+
 def pad(rows: tuple[np.ndarray, ...], size: int) -> tuple[np.ndarray, ...]:
     """(features, labels, groups) filled up to `size` rows with rows that teach nothing."""
+    if len(rows[0]) == size:
+        return rows
     return tuple(
         np.pad(array, [(0, size - len(array))] + [(0, 0)] * (array.ndim - 1), constant_values=filler)
         for array, filler in zip(rows, (0, missing_label(rows[1]), -1), strict=True))
