@@ -35,8 +35,8 @@ def compiled(function: Callable | None = None, **options: Any) -> Any:
     settings: Any = numba.config
     before, settings.CACHE_DIR = settings.CACHE_DIR, str(cache_folder())
     try:
-        return numba.njit(**({"nogil": True, "fastmath": FAST, "error_model": "numpy", "cache": True} | options))(
-            function)
+        told: Any = {"nogil": True, "fastmath": FAST, "error_model": "numpy", "cache": True} | options
+        return numba.njit(**told)(function)
     finally:
         settings.CACHE_DIR = before
 

@@ -38,11 +38,11 @@ def multiply(last: int, t: int, rows: np.ndarray, matrix: np.ndarray, z: np.ndar
         for j in range(z.size):
             z[j] = (((z[j] + a * matrix[k, j]) + b * matrix[k + at(1), j]) + c * matrix[k + at(2), j]) + (
                 d * matrix[k + at(3), j])
-    for k in range(4 * fours, last):
-        x = rows[t, k]
+    for rest in range(4 * fours, last):
+        x = rows[t, rest]
         first = max(first, abs(x))
         for j in range(z.size):
-            z[j] += x * matrix[k, j]
+            z[j] += x * matrix[rest, j]
     return max(max(first, second), max(third, fourth))
 
 

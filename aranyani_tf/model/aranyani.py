@@ -9,6 +9,8 @@ from typing import Any, Self
 import keras
 import tensorflow as tf
 
+from aranyani_tf.control import parity_target
+from aranyani_tf.control.parity_target import ParityTarget
 from aranyani_tf.errors import ArgumentError
 from aranyani_tf.fairness import notions, penalties
 from aranyani_tf.fairness.constraints import MAKERS
@@ -23,7 +25,7 @@ from aranyani_tf.model.engine_model import EngineModel
 from aranyani_tf.model.settings import FOREST, require_optimizer, require_settings, with_training
 from aranyani_tf.streams.row_rules import require_width
 
-PLAIN = ("num_labels", "num_trees", "height", "fairness_weight", "num_groups", "routing", "samples_per_step", "online",
+PLAIN = ("num_labels", "num_trees", "height", "num_groups", "routing", "samples_per_step", "online",
          "update_when", "wait_for_all_groups", "decay", "forget", "chance", "scale_target", "record_gradients",
          "on_bad_rows", "seed")  # settings that a file keeps as they are
 OBJECTS = ("notion", "penalty", "predictor", "encoder")  # and those that Keras serializes
@@ -36,10 +38,10 @@ class Aranyani(EngineModel):
     Args:
         num_labels: number of labels; 1 is regression with squared error.
         num_trees, height: of the forest.
-        fairness_weight: λ. It may be changed at any time, `model.fairness_weight = 30`. How much it takes
-            depends on the penalty: with the paper's, which is the default, 10 to 1000; with
-            `Huber(linear_slope=1.0)` 0.1 to 10. On Adult the default takes the gap from 0.19 to 0.12, for 0.7
-            points of accuracy.
+        fairness_weight: λ; or the gap that may not be exceeded, `ParityTarget(0.05)`, by which λ moves. It may be
+            changed at any time, `model.fairness_weight = 30`. How much it takes depends on the penalty: with the
+            paper's, which is the default, 10 to 1000; with `Huber(linear_slope=1.0)` 0.1 to 10. On Adult the
+            default takes the gap from 0.19 to 0.12, for 0.7 points of accuracy.
         notion: "demographic_parity", "equal_opportunity", "equalized_odds",
             "representation_parity", or an object of a `Notion` subclass.
         constraint: "node" (the paper's method), "leaf", "output", or a name that was registered
@@ -81,7 +83,7 @@ class Aranyani(EngineModel):
     """
 
     def __init__(self, num_labels: int = 2, num_trees: int = 3, height: int = 4, *,
-                 fairness_weight: float = 10.0, notion: str | Notion = "demographic_parity",
+                 fairness_weight: float | ParityTarget = 10.0, notion: str | Notion = "demographic_parity",
                  constraint: str | None = None, penalty: str | Penalty | None = None, num_groups: int = 2,
                  activation: Any = "sigmoid", routing: str = "levels",
                  predictor: keras.layers.Layer | None = None, encoder: keras.layers.Layer | None = None,
@@ -89,6 +91,8 @@ class Aranyani(EngineModel):
                  wait_for_all_groups: bool = False, decay: float | None = None, forget: str = "rows",
                  chance: float = 0.0, scale_target: bool = True, record_gradients: bool = False,
                  on_bad_rows: str = "raise", seed: int | None = None, **kwargs: Any) -> None:
+        if isinstance(fairness_weight, ParityTarget):
+            constraint, penalty, decay = parity_target.with_defaults(constraint, penalty, decay, online)
         require_settings(
             num_labels=num_labels, num_groups=num_groups, samples_per_step=samples_per_step, online=online,
             update_when=update_when, wait_for_all_groups=wait_for_all_groups, decay=decay, forget=forget,
@@ -97,20 +101,21 @@ class Aranyani(EngineModel):
             forest={"num_trees": num_trees, "height": height, "activation": activation, "routing": routing})
         notion = notions.get(notion)
         notion.check(num_labels)
+        only_output = predictor is not None or notion.compares_loss
+        level = constraint or ("output" if only_output else "node")
+        if only_output and getattr(MAKERS[level], "needs_forest", True):
+            reason = "a predictor" if predictor is not None else type(notion).__name__
+            raise ArgumentError(f"{reason} goes with constraint='output', got {constraint!r}")
         super().__init__(num_labels=num_labels, num_groups=num_groups, positive_label=notion.positive_label,
-                         fairness_weight=fairness_weight, samples_per_step=samples_per_step, update_when=update_when,
+                         fairness_weight=fairness_weight, notion=notion, level=level,
+                         samples_per_step=samples_per_step, update_when=update_when,
                          wait_for_all_groups=wait_for_all_groups, record_gradients=record_gradients,
                          scale_target=scale_target, on_bad_rows=on_bad_rows,
                          gives_probabilities=predictor is None or num_labels == 1, **kwargs)
         if self.compute_dtype != self.variable_dtype:
             raise ArgumentError(f"mixed precision ({self.dtype_policy.name}) is not possible; use float32 or float64")
         self.num_trees, self.height, self.seed = num_trees, height, seed
-        self.notion, self.penalty = notion, penalties.get(penalty)
-        only_output = predictor is not None or notion.compares_loss
-        self.level = constraint or ("output" if only_output else "node")
-        if only_output and getattr(MAKERS[self.level], "needs_forest", True):
-            reason = "a predictor" if predictor is not None else type(notion).__name__
-            raise ArgumentError(f"{reason} goes with constraint='output', got {constraint!r}")
+        self.penalty = penalties.get(penalty)
         self.predictor, self.encoder = with_training(predictor), with_training(encoder)
         self.online, self.decay, self.forget, self.chance = online, decay, forget, chance
         self.forest = None if predictor is not None else ObliqueForest(
@@ -180,11 +185,15 @@ class Aranyani(EngineModel):
     def get_config(self) -> dict[str, Any]:
         parts = {name: keras.saving.serialize_keras_object(getattr(self, name)) for name in OBJECTS}
         return super().get_config() | {name: getattr(self, name) for name in PLAIN} | parts | {
+            "fairness_weight": self.fairness_weight if self.parity_target is None else (
+                keras.saving.serialize_keras_object(self.parity_target)),
             "constraint": self.level, "activation": keras.activations.serialize(self.activation)}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
         parts = {name: keras.saving.deserialize_keras_object(config[name]) for name in OBJECTS}
+        if isinstance(config["fairness_weight"], dict):
+            parts["fairness_weight"] = keras.saving.deserialize_keras_object(config["fairness_weight"])
         # What files of the first version do not say: their targets were not scaled, and a predictor had a
         # forest's settings beside it.
         config = {"scale_target": False, **config} | parts

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from aranyani_tf.control.steered_rows import learn_steered
 from aranyani_tf.engine.coverage import reason_against_forest
 from aranyani_tf.engine.exchange import Exchange, settings_of
 from aranyani_tf.engine.row_engine import ForestEngine, RowEngine
@@ -21,6 +22,7 @@ from aranyani_tf.evaluation.row_tallies import Scored
 from aranyani_tf.labels import is_informative, is_labelled, missing_label
 from aranyani_tf.model.engine_choice import ANSWERS, EngineChoice
 from aranyani_tf.model.live import Live
+from aranyani_tf.model.online_model import OnlineModel
 from aranyani_tf.model.session import Session
 from aranyani_tf.streams.feed import Feed, Places
 from aranyani_tf.variables import put, value_of
@@ -102,8 +104,9 @@ class EngineModel(EngineChoice):
         engine, state, unit = exchange.engine, exchange.read(self.statistics, self.optimizer), self.target_unit()
         assert isinstance(engine, RowEngine)
         learned, units = unit.scaled(labels)
-        outputs, norms, penalty = engine.learn(
-            state, settings_of(self.optimizer), self.fairness_weight, features, learned, groups,
+        steering = None if self.steering is None else self.steering.copy()
+        outputs, norms, penalty = learn_steered(
+            engine, state, settings_of(self.optimizer), self.fairness_weight, steering, features, learned, groups,
             records=self.record_gradients)
         outputs = in_unit(outputs, units)
         if not (np.isfinite(outputs).all() and np.isfinite(penalty) and state.is_finite):
@@ -113,6 +116,7 @@ class EngineModel(EngineChoice):
             exchange.write(state, self.statistics, self.optimizer)
             if self.target_scale is not None:
                 put(self.target_scale.moments, unit.moments)
+            self.take_steering(steering)
         self.took_note(labels, groups, outputs, norms, penalty)
         return outputs
 
@@ -144,6 +148,13 @@ class EngineModel(EngineChoice):
             outputs.append(self.learn_and_score(features, labels, groups, len(labels)))
             self.after_chunk(f"the rows from {start:,} to {start + len(labels) - 1:,}, of those that could be used")
         return np.concatenate(outputs)
+
+    def largest_chunk(self) -> int:
+        return OnlineModel.largest_chunk(self) if self.built and self.by_engine is not None else super().largest_chunk()
+
+    def steer_by_counts(self) -> None:
+        if self.by_engine is None:
+            super().steer_by_counts()
 
     def before_chunks(self) -> None:
         if self.by_engine is None:

@@ -119,10 +119,14 @@ class OnlineModel(AnsweringModel):
     def feed(self, chunks: Chunks, on_bad_rows: str | None = None) -> Feed:
         """Checked chunks whose size is a whole number of steps; builds the model if need be."""
         rules = self.rules(chunks, on_bad_rows)
-        steps = max(chunks.size // self.samples_per_step, 1)
+        steps = max(min(chunks.size, self.largest_chunk()) // self.samples_per_step, 1)
         feed = Feed(chunks, rules, size=steps * self.samples_per_step)
         self.build_for(rules.num_features)
         return feed
+
+    def largest_chunk(self) -> int:
+        """Rows that may be learned at once; a subclass may have to look after each few."""
+        return 2**31
 
     def rules(self, chunks: Chunks, on_bad_rows: str | None) -> RowRules:
         """What rows have to be, and what is done about bad ones."""
@@ -178,7 +182,7 @@ class OnlineModel(AnsweringModel):
         """Learns from rows that were checked; returns the predictions (n, label)."""
         num_rows, k = len(rows[0]), self.samples_per_step
         size = next((s for s in SIZES if s >= num_rows), SIZES[-1])
-        size = -(-size // k) * k
+        size = max(min(size, self.largest_chunk()) // k, 1) * k
         outputs = []
         with self.learning(size, Chunks.of_arrays(*rows, size=1).all_known(self.num_labels)):
             learn = self.program(self.learn_and_score)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from aranyani_tf.control.steered_rows import pieces
 from aranyani_tf.engine.exchange import Exchange, settings_of
 from aranyani_tf.engine.row_engine import NO_GROUPS, NO_KINDS, NO_LABELS, NO_OPTIMIZER, RowEngine
 from aranyani_tf.engine.targets import TargetUnit, in_unit
@@ -61,6 +62,10 @@ class Session:
 
     def walk(self, rows: np.ndarray, labels: np.ndarray, groups: np.ndarray) -> np.ndarray:
         """Answers to rows that were checked, and learns from them; labels are float64, groups int32."""
+        steering = self.model.steering
+        if steering is not None and len(rows) > steering.room:
+            return np.concatenate([self.walk(rows[here], labels[here], groups[here]) for here in pieces(
+                steering, len(rows), self.engine.settings.samples_per_step)])
         with self.turns.writing:
             self.require_open()
             self.changed = True
@@ -73,6 +78,9 @@ class Session:
             learned, units = self.unit.scaled(labels)
             outputs, norms, done = self.walk_on(rows, learned, groups)
             outputs = in_unit(outputs, units)
+            if steering is not None:
+                steering.take(labels[:done], groups[:done], outputs[:done])
+                self.model.steered_to(steering.weight)
             if done == len(rows):
                 self.hold(labels, groups, outputs, norms)
                 return outputs
@@ -173,5 +181,6 @@ class Session:
                     if model.target_scale is not None:
                         put(model.target_scale.moments, self.unit.moments)
                 self.changed = False
+            model.put_fairness_weight(model.fairness_weight)
             self.plan[1][RATE] = settings_of(model.optimizer).learning_rate
             self.take_note()  # last: metrics of the user's may raise
