@@ -24,6 +24,7 @@ from aranyani_tf.forest.oblique_forest import ObliqueForest
 from aranyani_tf.grove import Grove
 from aranyani_tf.model.aranyani import Aranyani
 from aranyani_tf.streams.stream import Stream
+from aranyani_tf.tabular.tabular_model import TabularModel
 
 __version__ = "0.1.0"
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "ObliqueForest",
     "RepresentationParity",
     "Stream",
+    "TabularModel",
     "datasets",
     "errors",
     "learn_stream",
