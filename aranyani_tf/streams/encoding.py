@@ -61,7 +61,7 @@ class TableEncoder:
 
     def contents(self) -> dict[str, Any]:
         """What a file keeps of it, once it is settled: lists, texts and numbers."""
-        return {"columns": self.columns, "codes": {name: list(codes) for name, codes in self.codes.items()},
+        return {"columns": list(self.columns), "codes": {name: list(codes) for name, codes in self.codes.items()},
                 "with_other": sorted(self.with_other), "center": self.center.tolist(), "spread": self.spread.tolist(),
                 "moments": self.moments.contents()}
 

@@ -6,7 +6,6 @@
 import copy
 import os
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any, Self
 
 import numpy as np
@@ -75,13 +74,13 @@ class TableForm:
         return sealed_json.sealed(self.contents())
 
     def contents(self) -> dict[str, Any]:
-        return {"options": asdict(self.options), "kinds": dict(self.kinds), "encoder": self.encoder.contents(),
-                "labels": self.labels and self.labels.values, "groups": self.groups.values}
+        return {"options": self.options.contents(), "kinds": dict(self.kinds), "encoder": self.encoder.contents(),
+                "labels": None if self.labels is None else list(self.labels.values), "groups": list(self.groups.values)}
 
     @classmethod
-    def from_json(cls, document: dict[str, Any] | str) -> Self:
-        """What `to_json` gave, or that as a text."""
-        return cls.of_contents(sealed_json.opened(document), "this document")
+    def from_json(cls, document: dict[str, Any] | str, source: str = "this document") -> Self:
+        """What `to_json` gave, or that as a text; messages call it `source`."""
+        return cls.of_contents(sealed_json.opened(document, source), source)
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes a JSON file that is whole or not there, such as people.form.json."""
@@ -119,7 +118,7 @@ class TableForm:
     @property
     def label_names(self) -> tuple[str, ...] | None:
         """By code; None for labels that are numbers."""
-        return self.labels and self.labels.names
+        return None if self.labels is None else self.labels.names
 
     @property
     def group_names(self) -> tuple[str, ...]:

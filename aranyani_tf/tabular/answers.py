@@ -12,7 +12,8 @@ from aranyani_tf.streams.table_form import TableForm
 class Answers:
     """Names for probabilities (row, label).
 
-    A label that the form leaves room for, but has not met, has no name: it is never the answer, and has no column.
+    A label that the form leaves room for, but has not met, has no name: it is never the answer, and has no column. Of a
+    row that the model cannot use (`on_bad_rows="skip"`) it says NaN, and the label is None.
 
     Args:
         form: whose labels are meant.
@@ -24,14 +25,9 @@ class Answers:
     def label(self, said: np.ndarray) -> Any:
         """The label that is most probable, (label,) → its name; in regression the number."""
         names = self.form.label_names
-        return float(said[0]) if names is None else names[int(np.argmax(said[: len(names)]))]
-
-    def labels(self, said: np.ndarray) -> list[Any]:
-        """The same of many rows."""
-        names = self.form.label_names
         if names is None:
-            return [float(value) for value in said[:, 0]]
-        return [names[code] for code in np.argmax(said[:, : len(names)], axis=1)]
+            return float(said[0])
+        return names[int(said[: len(names)].argmax())] if said[0] == said[0] else None
 
     def probability(self, said: np.ndarray) -> dict[str, float]:
         """(label,) → dict from names to probabilities."""

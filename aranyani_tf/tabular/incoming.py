@@ -5,8 +5,9 @@ the form goes on, if it does, in a copy that is taken over afterwards.
 """
 
 import copy
+import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -14,10 +15,12 @@ import pandas as pd
 from aranyani_tf.errors import ArgumentError
 from aranyani_tf.streams.encoding import Unknown, warn_of_unknown
 from aranyani_tf.streams.row_rules import Rows
+from aranyani_tf.streams.stream import Stream
 from aranyani_tf.streams.table_form import TableForm
 from aranyani_tf.streams.table_reader import Table
 
-Incoming = pd.DataFrame | Mapping[str, Any] | Sequence[Mapping[str, Any]]
+Incoming: TypeAlias = pd.DataFrame | Mapping[str, Any] | Sequence[Mapping[str, Any]]
+Source: TypeAlias = Stream | pd.DataFrame | str | os.PathLike  # further rows of the table, all at once
 KINDS = "a pandas DataFrame, a dict or a list of dicts"
 
 
@@ -55,8 +58,8 @@ def rows_of(form: TableForm, rows: Incoming) -> tuple[Rows, TableForm]:
     after = branch(form)
     if isinstance(rows, pd.DataFrame):
         return rows_of_frame(after, rows), after
-    found = [(after.encode_row(row, learn=True), after.label_of(row.get(form.options.label)),
-              after.group_of(row.get(form.options.group))) for row in as_list(rows)]
+    found = [(after.encode_row(row, learn=True), after.label_of(cell_of(row, form.options.label)),
+              after.group_of(cell_of(row, form.options.group))) for row in as_list(rows)]
     features, labels, groups = zip(*found, strict=True)
     label_type = "float32" if form.labels is None else "int32"
     return (np.stack(features), np.array(labels, label_type), np.array(groups, "int32")), after
@@ -86,6 +89,16 @@ def rows_of_frame(form: TableForm, frame: pd.DataFrame) -> Rows:
     return features, labels, groups
 
 
+def stream_of(form: TableForm, rows: Source) -> Stream:
+    """Rows as a stream of this form, which goes on with them; a stream is one already."""
+    if not isinstance(rows, Stream):
+        return Stream.from_form(form, rows)
+    if rows.feature_names not in (None, form.encoder.feature_names):
+        raise ArgumentError(f"the stream {rows.name!r} has other features than the form of this model; make it with "
+                            "stream.more(…), or pass the data frame or the file itself")
+    return rows
+
+
 def pieces_of(form: TableForm, frame: pd.DataFrame, names: Sequence[str]) -> Any:
     """Pieces of these columns, as `TableForm.encode` reads them."""
     table = Table.of_frame(frame, "the data frame")
@@ -93,6 +106,11 @@ def pieces_of(form: TableForm, frame: pd.DataFrame, names: Sequence[str]) -> Any
     return table.pieces({name: form.kinds[name] for name in names},
                         on_empty_cells="fill" if form.fills(None) else "raise",
                         optional=[form.options.label, form.options.group], may_skip=False)
+
+
+def cell_of(row: Mapping[str, Any], name: str) -> Any:
+    """A cell of a row, None if there is no such column; names that are no texts count as written."""
+    return row[name] if name in row else next((cell for key, cell in row.items() if str(key) == name), None)
 
 
 def as_list(rows: Any) -> list[Mapping[str, Any]]:

@@ -1,11 +1,13 @@
 """Rows of a table, one by one, as dicts: answered and learned in microseconds."""
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
 
 from aranyani_tf.tabular.answers import Answers
+from aranyani_tf.tabular.incoming import cell_of
 
 IN_THE_ROW: Any = object()  # where a label or a group is looked for unless it is given
 
@@ -18,11 +20,11 @@ class TabularLive:
     """
 
     def __init__(self, tabular: Any) -> None:
-        self.form, self.moving, self.rows = tabular.form, tabular.moving, tabular.model.live()
+        self.tabular, self.form, self.rows = tabular, tabular.form, tabular.model.live()
         self.answers = Answers(self.form)
-        self.moves = self.form.encoder.online  # with every row
 
     def __enter__(self) -> Self:
+        self.tabular.require_one_moment()
         self.rows.__enter__()
         return self
 
@@ -43,9 +45,7 @@ class TabularLive:
 
     def say(self, row: Mapping[str, Any]) -> np.ndarray:
         """What the model says about a row: probabilities (label,), or a number (1,)."""
-        if not self.moves:
-            return self.rows.predict(self.form.encode_row(row))
-        with self.moving:
+        with self.tabular.reading:
             features = self.form.encode_row(row)
         return self.rows.predict(features)
 
@@ -61,14 +61,14 @@ class TabularLive:
                            group: Any = IN_THE_ROW) -> np.ndarray:
         """What the model says about a row, (label,), which it then learns from; arguments as in `learn`."""
         form = self.form
-        with self.moving:  # the form and the model go on together
+        by_methods = self.rows.session is None  # of the model, which take turns
+        with self.tabular.turn if by_methods else nullcontext(), self.tabular.moving:
             features = form.encode_row(row)
-            label = row.get(form.options.label) if label is IN_THE_ROW else label
-            group = row.get(form.options.group) if group is IN_THE_ROW else group
-            codes = form.peek(label, group)
-            said = self.rows.predict_then_learn(features, *codes)
+            label = cell_of(row, form.options.label) if label is IN_THE_ROW else label
+            group = cell_of(row, form.options.group) if group is IN_THE_ROW else group
+            said = self.rows.predict_then_learn(features, *form.peek(label, group))
             form.label_of(label)  # remembered only now that the row was learned
             form.group_of(group)
-            if self.moves:
+            if form.encoder.online:
                 form.encode_row(row, learn=True)
         return said

@@ -1,9 +1,9 @@
 """A model and the form of its table in one Keras model: rows of a table in, labels by name out, one file for both."""
 
-import os
+import json
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Self
 
 import keras
@@ -13,13 +13,10 @@ import pandas as pd
 from aranyani_tf.errors import ArgumentError
 from aranyani_tf.model.aranyani import Aranyani
 from aranyani_tf.model.shared_model import SharedModel
-from aranyani_tf.streams.stream import Stream
 from aranyani_tf.streams.table_form import TableForm
 from aranyani_tf.tabular.answers import Answers
-from aranyani_tf.tabular.incoming import Incoming, branch, features_of, rows_of, take_over
+from aranyani_tf.tabular.incoming import Incoming, Source, branch, features_of, rows_of, stream_of, take_over
 from aranyani_tf.tabular.tabular_live import TabularLive
-
-Source = Stream | pd.DataFrame | str | os.PathLike
 
 
 @keras.saving.register_keras_serializable("aranyani_tf")
@@ -60,7 +57,8 @@ class TabularModel(SharedModel):
         model.build_for(len(form.encoder.feature_names))
         self.model, self.form = model, form
         self.turn, self.state = model.turn, model.state  # whoever learns by the model alone waits for its turn, too
-        self.moving = threading.RLock()  # while the form and the model go on together
+        # While the form and the model go on together; whoever takes `turn`, too, takes that one first.
+        self.moving = threading.RLock()
         self.digest_before = digest(form)
         self.built = True
 
@@ -73,11 +71,16 @@ class TabularModel(SharedModel):
     def group_names(self) -> tuple[str, ...]:
         return self.form.group_names
 
+    @property
+    def reading(self) -> AbstractContextManager[Any]:
+        """While a form that moves is read; others need no lock."""
+        return self.moving if self.form.encoder.online else nullcontext()
+
     def predict(self, rows: Incoming) -> Any:
         """The most probable label of every row, by name, as a list; of a dict, its label. In regression, numbers."""
         said = self.say(rows)
         answers = Answers(self.form)
-        return answers.label(said[0]) if isinstance(rows, Mapping) else answers.labels(said)
+        return answers.label(said[0]) if isinstance(rows, Mapping) else list(map(answers.label, said))
 
     def predict_proba(self, rows: Incoming) -> Any:
         """Probabilities, a data frame with a column for each label; of a dict, a dict from labels to probabilities."""
@@ -90,7 +93,8 @@ class TabularModel(SharedModel):
 
     def say(self, rows: Incoming) -> np.ndarray:
         """What the model says about rows, (row, label)."""
-        with self.moving:
+        self.require_one_moment()
+        with self.reading:
             features = features_of(self.form, rows)
         return self.model.predict(features, verbose=0)
 
@@ -104,7 +108,8 @@ class TabularModel(SharedModel):
         Returns:
             (row, label): what the model said about each row before it learned from that row.
         """
-        with self.moving:
+        self.require_one_moment()
+        with self.turn, self.moving:
             found, after = rows_of(self.form, rows)
             said = self.model.predict_then_learn(*found)
             take_over(self.form, after)
@@ -126,24 +131,18 @@ class TabularModel(SharedModel):
         Args:
             kwargs: those of `Aranyani.fit`.
         """
+        self.require_one_moment()
+        self.require_own_state()
         with self.moving:
-            stream = self.stream(rows, self.form)
+            stream = stream_of(self.form, rows)
         return self.model.fit(stream, **kwargs)
 
     def evaluate(self, rows: Source, **kwargs: Any) -> Any:
         """The metrics on rows that are not learned from; rows as in `fit`. The form stays as it is."""
+        self.require_one_moment()
         with self.moving:
-            stream = self.stream(rows, branch(self.form))
+            stream = stream_of(branch(self.form), rows)
         return self.model.evaluate(stream, **kwargs)
-
-    def stream(self, rows: Source, form: TableForm) -> Stream:
-        """Rows as a stream of this form, which goes on with them."""
-        if not isinstance(rows, Stream):
-            return Stream.from_form(form, rows)
-        if rows.feature_names not in (None, form.encoder.feature_names):
-            raise ArgumentError(f"the stream {rows.name!r} has other features than the form of this model; make it "
-                                "with stream.more(…), or pass the data frame or the file itself")
-        return rows
 
     def so_far(self) -> dict[str, float]:
         """The metrics of all rows that the model has learned from; see `Aranyani.so_far`."""
@@ -160,11 +159,8 @@ class TabularModel(SharedModel):
     def settle(self) -> None:
         self.model.settle()
 
-    def settled(self) -> AbstractContextManager[None]:
-        return self.at_rest()
-
     @contextmanager
-    def at_rest(self) -> Iterator[None]:
+    def settled(self) -> Iterator[None]:
         """While a file is written: neither the form nor the model goes on."""
         with self.moving, self.model.settled():
             self.model.require_one_moment()
@@ -184,17 +180,18 @@ class TabularModel(SharedModel):
 
     def get_config(self) -> dict[str, Any]:
         return super().get_config() | {"model": keras.saving.serialize_keras_object(self.model),
-                                       "form": self.form.to_json()}
+                                       "form": json.dumps(self.form.to_json())}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
+        form = TableForm.from_json(config["form"], "the form in the .keras file")
         model = keras.saving.deserialize_keras_object(config["model"])
-        return cls(**(config | {"model": model, "form": TableForm.from_json(config["form"])}))
+        return cls(**(config | {"model": model, "form": form}))
 
 
-def digest(form: TableForm) -> np.ndarray:
-    """The form's check sum as bytes."""
-    return np.frombuffer(bytes.fromhex(form.to_json()["sha256"]), np.uint8)
+def digest(form: TableForm) -> int:
+    """The beginning of the form's check sum, as a number that an array can hold."""
+    return int(form.to_json()["sha256"][:15], 16)
 
 
 def require_fit(model: Any, form: Any) -> None:
