@@ -25,6 +25,7 @@ from aranyani_tf.forest.oblique_forest import ObliqueForest
 from aranyani_tf.grove import Grove
 from aranyani_tf.model.aranyani import Aranyani
 from aranyani_tf.streams.stream import Stream
+from aranyani_tf.tabular.tabular_model import TabularModel
 
 __version__ = "0.1.0"
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "ParityTarget",
     "RepresentationParity",
     "Stream",
+    "TabularModel",
     "datasets",
     "errors",
     "learn_stream",

@@ -16,44 +16,19 @@ the codes were settled, become all zeros if one-hot, and the mean of the column 
 `online` has codes for new categories.
 """
 
+import warnings
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
 from aranyani_tf.errors import TableError
+from aranyani_tf.streams.moments import RunningMoments
 from aranyani_tf.streams.table_options import TableOptions
 
 Unknown = dict[str, list]  # column → [how many cells have a new category, the first of these]
-
-
-class RunningMoments:
-    """Count, mean and sum of squared deviations of columns, over all rows shown so far; NaN counts as not shown."""
-
-    def __init__(self, num_columns: int) -> None:
-        self.count = np.zeros(num_columns, int)
-        self.mean = np.zeros(num_columns)
-        self.squares = np.zeros(num_columns)
-
-    def update(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Takes in `values` (row, column); gives the mean and the deviation (ddof 0) after each row.
-
-        With m the mean and M the squares of the n rows before, and s_i = Σ_{j≤i} (x_j − m):
-        mean_i = m + s_i / (n+i) and M_i = M + Σ_{j≤i} (x_j − m)² − s_i² / (n+i).
-        """
-        shown = ~np.isnan(values)
-        first = values[np.argmax(shown, axis=0), np.arange(values.shape[1])]
-        before = np.where(self.count > 0, self.mean, first)
-        counts = self.count + np.cumsum(shown, axis=0)
-        divisor = np.maximum(counts, 1)
-        difference = np.where(shown, values - before, 0)
-        sums = np.cumsum(difference, axis=0)
-        squares = self.squares + np.cumsum(difference**2, axis=0) - sums**2 / divisor
-        squares = np.maximum(squares, 0)  # rounding may leave −1e-17 where a column is constant
-        means = np.where(counts > 0, before + sums / divisor, 0)
-        self.count, self.mean, self.squares = counts[-1], means[-1], squares[-1]
-        return means, np.sqrt(squares / divisor)
 
 
 class TableEncoder:
@@ -83,6 +58,23 @@ class TableEncoder:
     @property
     def online(self) -> bool:
         return self.preprocessing == "online"
+
+    def contents(self) -> dict[str, Any]:
+        """What a file keeps of it, once it is settled: lists, texts and numbers."""
+        return {"columns": list(self.columns), "codes": {name: list(codes) for name, codes in self.codes.items()},
+                "with_other": sorted(self.with_other), "center": self.center.tolist(), "spread": self.spread.tolist(),
+                "moments": self.moments.contents()}
+
+    @classmethod
+    def of_contents(cls, options: TableOptions, contents: Mapping[str, Any]) -> Self:
+        """What `contents` gave."""
+        encoder = cls(options, columns=contents["columns"], categories=list(contents["codes"]))
+        encoder.codes = {name: {value: code for code, value in enumerate(values)}
+                         for name, values in contents["codes"].items()}
+        encoder.counts, encoder.with_other = {}, set(contents["with_other"])
+        encoder.center, encoder.spread = (np.array(contents[name], "float64") for name in ("center", "spread"))
+        encoder.moments = RunningMoments.of_contents(contents["moments"])
+        return encoder
 
     def num_codes(self, name: str) -> int:
         return len(self.codes[name]) + (name in self.with_other)
@@ -134,13 +126,17 @@ class TableEncoder:
             self.meet(piece)
         values = self.values(piece, self.columns, unknown)
         center, spread = self.moments.update(values) if self.online else (self.center, self.spread)
-        filled = np.where(np.isnan(values), center, values)
-        scaled = (filled - center) / np.where(spread > 0, spread, 1) if self.scale else filled
+        scaled = self.scaled(values, center, spread)
         if self.preprocessing != "one_hot":
             return scaled.astype("float32")
         blocks = [self.one_hot(values[:, column], self.num_codes(name)) if name in self.codes
                   else scaled[:, [column]].astype("float32") for column, name in enumerate(self.columns)]
         return np.concatenate(blocks, axis=1)
+
+    def scaled(self, values: np.ndarray, center: np.ndarray, spread: np.ndarray) -> np.ndarray:
+        """Values (row, column) with their gaps filled by the mean, as z-scores if they are to be."""
+        filled = np.where(np.isnan(values), center, values)
+        return (filled - center) / np.where(spread > 0, spread, 1) if self.scale else filled
 
     @staticmethod
     def one_hot(codes: np.ndarray, num_codes: int) -> np.ndarray:
@@ -149,12 +145,16 @@ class TableEncoder:
 
     def meet(self, piece: pd.DataFrame) -> None:
         """Gives categories that were not seen before the next codes, and once these are used up the last one."""
-        for name, codes in self.codes.items():
+        for name in self.codes:
             for value in piece[name].dropna().unique():
-                if value not in codes and len(codes) < self.max_categories - 1:
-                    codes[value] = len(codes)
-                elif value not in codes:
-                    self.with_other.add(name)
+                self.meet_value(name, value)
+
+    def meet_value(self, name: str, value: str) -> None:
+        codes = self.codes[name]
+        if value not in codes and len(codes) < self.max_categories - 1:
+            codes[value] = len(codes)
+        elif value not in codes:
+            self.with_other.add(name)
 
     def values(self, piece: pd.DataFrame, names: Sequence[str], unknown: Unknown | None = None) -> np.ndarray:
         """float64 (row, name): numbers as they are, categories as their codes; NaN for what has none."""
@@ -180,3 +180,11 @@ class TableEncoder:
             if unknown is not None:
                 unknown.setdefault(name, [0, column.iloc[row]])[0] += int(new.sum())
         return codes
+
+
+def warn_of_unknown(unknown: Unknown, source: str, stacklevel: int) -> None:
+    if unknown:
+        found = "; ".join(f"{name!r}: {count:,} cells, the first {value!r}"
+                          for name, (count, value) in unknown.items())
+        warnings.warn(f"{source} has categories that were not there before, and no feature stands for them: "
+                      f"{found}", stacklevel=stacklevel)

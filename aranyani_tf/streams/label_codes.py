@@ -1,6 +1,7 @@
 """Labels and groups of a table: the values of a column, and the whole number that each becomes."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,13 @@ class Codes:
     def __init__(self, role: str, column: str, room: int | None) -> None:
         self.role, self.column, self.room = role, column, room
         self.values: list[Any] = []
+
+    @classmethod
+    def of_values(cls, role: str, column: str, room: int | None, values: Iterable[Any]) -> Self:
+        """Codes that a file kept."""
+        codes = cls(role, column, room)
+        codes.values = list(values)
+        return codes
 
     @property
     def count(self) -> int:
@@ -56,12 +64,35 @@ class Codes:
                 continue
             if len(self.values) == self.count:
                 row = column.index[int(np.argmax(column == value))]
-                raise TableError(
-                    f"row {row:,}: {self.role} column {self.column!r} has the new value {written(value)!r}; known are "
-                    f"{', '.join(self.names[:8])}, and there is room for {self.count}. Mend it, or make the stream "
-                    f"with num_{self.role}s={self.count + 1}")
+                raise self.no_room(value, f"row {row:,}: ")
             self.values.append(value)
         return pd.Index(self.values).get_indexer(column)
+
+    def code_of(self, value: Any) -> int:
+        """The code of one value, which is −1 if it is empty (NaN); a new one would get the next, while there is room.
+
+        Nothing is remembered: `take` does that.
+        """
+        if value in self.values:
+            return self.values.index(value)
+        if value != value:
+            return -1
+        if len(self.values) == self.count:
+            raise self.no_room(value)
+        return len(self.values)
+
+    def take(self, value: Any) -> int:
+        """The code of one value, as `encode` has it: a new one is remembered."""
+        code = self.code_of(value)
+        if code == len(self.values):
+            self.values.append(value)
+        return code
+
+    def no_room(self, value: Any, where: str = "") -> TableError:
+        return TableError(
+            f"{where}{self.role} column {self.column!r} has the new value {written(value)!r}; known are "
+            f"{', '.join(self.names[:8])}, and there is room for {self.count}. Mend it, or make the stream with "
+            f"num_{self.role}s={self.count + 1}")
 
     @property
     def names(self) -> tuple[str, ...]:

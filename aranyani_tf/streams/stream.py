@@ -11,9 +11,10 @@ from aranyani_tf.errors import ArgumentError, RowError
 from aranyani_tf.streams.chunks import Chunks
 from aranyani_tf.streams.orders import adversarial_order, part_of_rows, rows_set_aside, shuffled_order
 from aranyani_tf.streams.row_rules import as_rows
-from aranyani_tf.streams.table_form import TableForm, rows_like, rows_of_table
+from aranyani_tf.streams.table_form import TableForm
 from aranyani_tf.streams.table_options import TableOptions, explains_options
 from aranyani_tf.streams.table_reader import Table
+from aranyani_tf.streams.table_rows import rows_like, rows_of_table
 
 
 class Stream:
@@ -115,7 +116,7 @@ class Stream:
 
         The scales and codes of this stream stay, so that a model which learned from it can go on. With
         `preprocessing="online"` they go on too. `stream.form.encode(frame)` gives the features that rows
-        would have whose label is not known yet, and `stream.form` can be pickled beside a saved model.
+        would have whose label is not known yet, and `stream.form.save(path)` keeps the scales and codes in a file.
         Options that are not given are those of this stream; `TableOptions` tells what they mean.
 
         >>> import pandas as pd
@@ -130,6 +131,13 @@ class Stream:
                                             empty=empty)
         table = Table.of(source, options)
         return Stream(**rows_like(table, self.form, options), name=table.source.removeprefix("the "))
+
+    @classmethod
+    def from_form(cls, form: TableForm, source: pd.DataFrame | str | os.PathLike, **changed: Any) -> Self:
+        """Further rows of a table whose form was kept, as `more` makes them; `changed` are options of it."""
+        options = form.options.changed(**changed)
+        table = Table.of(source, options)
+        return cls(**rows_like(table, form, options), name=table.source.removeprefix("the "))
 
     @property
     def num_features(self) -> int:

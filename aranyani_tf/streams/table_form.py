@@ -1,57 +1,106 @@
-"""From a table to the rows of a stream: labels and groups as codes, columns as features, and a report.
+"""How a table becomes rows, settled once and kept: labels and groups as codes, columns as features.
 
-Two passes over the pieces of the table: the first learns which labels, groups, categories and scales
-there are, the second writes the rows. Memory holds one piece at a time, and the result while it is
-small; a large result lies in a temporary file.
+`table_rows` makes it of a table. It encodes further rows, all at once or one by one, and is kept as a JSON file.
 """
 
 import copy
-import tempfile
-import warnings
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Any
+import os
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from aranyani_tf.arguments import require_choice
 from aranyani_tf.errors import TableError
+from aranyani_tf.streams import sealed_json
+from aranyani_tf.streams.cells import READERS
 from aranyani_tf.streams.column_kinds import CATEGORIES, TIMES
-from aranyani_tf.streams.encoding import TableEncoder, Unknown
+from aranyani_tf.streams.encoding import TableEncoder, Unknown, warn_of_unknown
 from aranyani_tf.streams.label_codes import Codes
+from aranyani_tf.streams.row_encoder import RowEncoder
 from aranyani_tf.streams.table_options import TableOptions
 from aranyani_tf.streams.table_reader import Table
-from aranyani_tf.streams.table_report import report
-
-IN_MEMORY = 2**30  # bytes of features
 
 
 class TableForm:
     """How the columns of a table become labels, groups and features, and so do further rows.
 
-    It holds no rows, and can be pickled beside a saved model.
+    It holds no rows. `save` writes it to a JSON file beside a model, and `load` reads it again; a `TabularModel` has it
+    in its own file.
+
+    Args:
+        options: those that the table was read with.
+        kinds: dict from columns to kinds.
+        encoder: of the features.
+        labels, groups: codes of both columns; None for labels that are numbers.
+
+    >>> from aranyani_tf import Stream
+    >>> people = pd.DataFrame({"age": [30, 50, 40], "sex": ["f", "m", "f"], "hired": ["no", "yes", "yes"]})
+    >>> form = Stream.from_dataframe(people, label="hired", group="sex").form
+    >>> form.encode_row({"age": 45, "sex": "m"})
+    array([0.5, 0. , 1. ], dtype=float32)
+    >>> form.label_of("yes"), form.group_of(None), TableForm.from_json(form.to_json()).label_names
+    (1, -1, ('no', 'yes'))
     """
 
-    def __init__(self, table: Table, options: TableOptions) -> None:
+    def __init__(self, options: TableOptions, kinds: Mapping[str, str], encoder: TableEncoder, labels: Codes | None,
+                 groups: Codes) -> None:
+        self.options, self.kinds, self.encoder, self.labels, self.groups = options, kinds, encoder, labels, groups
+        self.row_encoder: RowEncoder | None = None  # made when it is needed
+
+    @classmethod
+    def of_table(cls, table: Table, options: TableOptions) -> Self:
+        """The form of a table that has not been looked through yet: `learn` does that."""
         label, group = options.label, options.group
         table.require([label, group, *options.exclude, *options.categorical])
         left_out = {label, *options.exclude, *([group] if options.drop_group else [])}
         columns = [name for name in table.columns if name not in left_out]
         if not columns:
             raise TableError(f"{table.source} has no column left for the features")
-        self.options = options
-        self.kinds = table.kinds(dict.fromkeys([*columns, group, label]), options.categorical)
-        self.groups = Codes("group", group, options.num_groups)
-        self.labels = None if options.num_labels == 1 else Codes("label", label, options.num_labels)
-        for codes in self.coded:
-            if self.kinds[codes.column] == TIMES:  # its values are names
-                self.kinds[codes.column] = CATEGORIES
-        if self.labels is None and self.kinds[label] == CATEGORIES:
+        kinds = table.kinds(dict.fromkeys([*columns, group, label]), options.categorical)
+        groups = Codes("group", group, options.num_groups)
+        labels = None if options.num_labels == 1 else Codes("label", label, options.num_labels)
+        for codes in (groups, labels):
+            if codes is not None and kinds[codes.column] == TIMES:  # its values are names
+                kinds[codes.column] = CATEGORIES
+        if labels is None and kinds[label] == CATEGORIES:
             raise TableError(f"label column {label!r} must hold numbers for regression (num_labels=1)")
-        categories = [name for name in columns if self.kinds[name] == CATEGORIES]
-        self.encoder = TableEncoder(options, columns=columns, categories=categories)
+        categories = [name for name in columns if kinds[name] == CATEGORIES]
+        return cls(options, kinds, TableEncoder(options, columns=columns, categories=categories), labels, groups)
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as lists, dicts, texts and numbers, with a version and a check sum."""
+        return sealed_json.sealed(self.contents())
+
+    def contents(self) -> dict[str, Any]:
+        return {"options": self.options.contents(), "kinds": dict(self.kinds), "encoder": self.encoder.contents(),
+                "labels": None if self.labels is None else list(self.labels.values), "groups": list(self.groups.values)}
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any] | str, source: str = "this document") -> Self:
+        """What `to_json` gave, or that as a text; messages call it `source`."""
+        return cls.of_contents(sealed_json.opened(document, source), source)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes a JSON file that is whole or not there, such as people.form.json."""
+        sealed_json.write(self.contents(), path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> Self:
+        """What `save` wrote; an `online` form goes on where it stood."""
+        return cls.of_contents(sealed_json.read(path), str(path))
+
+    @classmethod
+    def of_contents(cls, contents: Mapping[str, Any], source: str) -> Self:
+        try:
+            options = TableOptions.of(**contents["options"])
+            labels, groups = contents["labels"], contents["groups"]
+            return cls(options, contents["kinds"], TableEncoder.of_contents(options, contents["encoder"]),
+                       None if labels is None else Codes.of_values("label", options.label, options.num_labels, labels),
+                       Codes.of_values("group", options.group, options.num_groups, groups))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise sealed_json.damaged(source, f"{type(error).__name__}: {error}") from error
 
     @property
     def coded(self) -> list[Codes]:
@@ -66,23 +115,36 @@ class TableForm:
     def num_groups(self) -> int:
         return self.groups.count
 
-    def pieces(self, table: Table, options: TableOptions) -> Iterator[pd.DataFrame]:
-        """Pieces of all columns that are used; a label or a group may be missing."""
-        return table.pieces(self.kinds, on_empty_cells=options.on_empty_cells,
-                            optional=(options.label, options.group))
+    @property
+    def label_names(self) -> tuple[str, ...] | None:
+        """By code; None for labels that are numbers."""
+        return None if self.labels is None else self.labels.names
 
-    def learn(self, table: Table) -> int:
-        """The first pass: which labels, groups, categories and scales there are. Gives the number of rows."""
-        num_rows = 0
-        parts: list[TableEncoder | Codes] = [self.encoder, *self.coded]
-        for piece in with_progress(self.pieces(table, self.options), f"looking through {table.source}"):
-            num_rows += len(piece)
-            for part in parts:
-                part.observe(piece)
-        if num_rows:
-            for part in parts:
-                part.settle()
-        return num_rows
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        return self.groups.names
+
+    def label_of(self, value: Any) -> Any:
+        """The code of a label, as training has it; in regression the number itself.
+
+        An empty one (None, NaN, "") is −1, or NaN in regression. A new one gets the next code while `num_labels`
+        leaves room, and is remembered; or else it raises.
+        """
+        if self.labels is None:
+            return READERS[self.kinds[self.options.label]](value, self.options.label)
+        return self.labels.take(self.cell(self.labels, value))
+
+    def group_of(self, value: Any) -> int:
+        """The code of a group, by the same rule as `label_of`."""
+        return self.groups.take(self.cell(self.groups, value))
+
+    def peek(self, label: Any, group: Any) -> tuple[Any, int]:
+        """What `label_of` and `group_of` would give; nothing is remembered."""
+        target = self.label_of(label) if self.labels is None else self.labels.code_of(self.cell(self.labels, label))
+        return target, self.groups.code_of(self.cell(self.groups, group))
+
+    def cell(self, codes: Codes, value: Any) -> Any:
+        return READERS[self.kinds[codes.column]](value, codes.column)
 
     def encode(self, frame: pd.DataFrame, on_empty_cells: str | None = None) -> np.ndarray:
         """Features (row, feature) that further rows would have; only the columns of features are needed.
@@ -91,9 +153,7 @@ class TableForm:
             on_empty_cells: "raise", or "fill" for the mean of the column (no category, if one-hot); None does
                 what the stream did, and raises where that left out rows.
         """
-        if on_empty_cells is None:
-            on_empty_cells = "fill" if self.options.on_empty_cells == "fill" else "raise"
-        require_choice("on_empty_cells", on_empty_cells, ("raise", "fill"))
+        fill = self.fills(on_empty_cells)
         table = Table.of_frame(frame, "the data frame")
         table.require(self.encoder.columns)
         kinds = {name: self.kinds[name] for name in self.encoder.columns}
@@ -101,84 +161,33 @@ class TableForm:
         encoder = copy.deepcopy(self.encoder) if self.encoder.online else self.encoder
         unknown: Unknown = {}
         features = [encoder.encode(piece, unknown) for piece in table.pieces(
-            kinds, on_empty_cells=on_empty_cells, optional=[self.options.group], may_skip=False)]
-        warn_of_unknown(unknown, table, stacklevel=3)
+            kinds, on_empty_cells="fill" if fill else "raise", optional=[self.options.group], may_skip=False)]
+        warn_of_unknown(unknown, table.source, stacklevel=3)
         return np.concatenate(features)
 
-    def rows(self, table: Table, options: TableOptions, num_rows: int) -> dict[str, Any]:
-        """The second pass: keyword arguments of a `Stream`. Nothing changes here if a row is refused."""
-        after = copy.deepcopy(self)
-        rows = {"features": empty_rows(num_rows, len(self.encoder.feature_names)),
-                "labels": np.empty(num_rows, "float32" if self.labels is None else "int32"),
-                "groups": np.empty(num_rows, "int32")}
-        start = 0
-        empty: Counter[str] = Counter()
-        unknown: Unknown = {}
-        for piece in with_progress(self.pieces(table, options), f"reading {table.source}", num_rows):
-            here = slice(start, start := start + len(piece))
-            require_unchanged(table, start <= num_rows)
-            rows["features"][here] = after.encoder.encode(piece, unknown)
-            rows["labels"][here] = piece[options.label] if after.labels is None else after.labels.encode(piece)
-            rows["groups"][here] = after.groups.encode(piece)
-            empty.update(piece.isna().sum().to_dict())
-        require_unchanged(table, start == num_rows)
-        warn_of_unknown(unknown, table, stacklevel=5)
-        self.encoder, self.labels, self.groups = after.encoder, after.labels, after.groups
-        return rows | {"feature_names": self.encoder.feature_names, "group_names": self.groups.names,
-                       "label_names": self.labels and self.labels.names, "form": self,
-                       "report": report(table.columns, self, empty,
-                                        {name: count for name, (count, _) in unknown.items()}),
-                       "reorderable": not self.encoder.online}
+    def fills(self, on_empty_cells: str | None) -> bool:
+        """Whether empty cells of features are filled, and not refused."""
+        if on_empty_cells is None:
+            return self.options.on_empty_cells == "fill"
+        require_choice("on_empty_cells", on_empty_cells, ("raise", "fill"))
+        return on_empty_cells == "fill"
 
+    def encode_row(self, row: Mapping[str, Any], *, learn: bool = False,
+                   on_empty_cells: str | None = None) -> np.ndarray:
+        """Features (feature,) of one row, a dict from columns to cells, in microseconds: those that `encode` gives.
 
-def rows_of_table(table: Table, options: TableOptions) -> dict[str, Any]:
-    """Keyword arguments of a `Stream`, from a table that has not been seen before."""
-    form = TableForm(table, options)
-    return form.rows(table, options, require_rows(table, form.learn(table)))
+        Columns that are no features are not looked at. A category that was not there before is told once.
 
+        Args:
+            learn: whether the row has arrived. `preprocessing="online"` scales a row by those before it and by
+                itself; to predict, it does so as if the row came next, and stays where it is; to learn, it goes on.
+                Other ways of preprocessing do not move.
+            on_empty_cells: as in `encode`.
+        """
+        encoder = self.for_rows()
+        return encoder.features(encoder.cells(row, self.fills(on_empty_cells)), learn)
 
-def rows_like(table: Table, form: TableForm, options: TableOptions) -> dict[str, Any]:
-    """Keyword arguments of a `Stream`, from more rows of a table that is known."""
-    table.require(form.kinds)
-    return form.rows(table, options, require_rows(table, sum(map(len, form.pieces(table, options)))))
-
-
-def require_rows(table: Table, num_rows: int) -> int:
-    """Tells of rows that were left out, and raises if that was all of them."""
-    if num_rows == 0:
-        raise TableError(f"every row of {table.source} has an empty cell")
-    if table.num_skipped:
-        warnings.warn(f"left out {table.num_skipped:,} rows of {table.source} with an empty cell; {num_rows:,} remain",
-                      stacklevel=4)
-    return num_rows
-
-
-def require_unchanged(table: Table, is_so: bool) -> None:
-    """Raises unless the second pass finds the rows of the first: the others would be whatever was in memory."""
-    if not is_so:
-        raise TableError(f"{table.source} changed while it was read; try again")
-
-
-def warn_of_unknown(unknown: Unknown, table: Table, stacklevel: int) -> None:
-    if unknown:
-        found = "; ".join(f"{name!r}: {count:,} cells, the first {value!r}"
-                          for name, (count, value) in unknown.items())
-        warnings.warn(f"{table.source} has categories that were not there before, and no feature stands for them: "
-                      f"{found}", stacklevel=stacklevel)
-
-
-def with_progress(pieces: Iterable[pd.DataFrame], what: str,
-                  num_rows: int | None = None) -> Iterator[pd.DataFrame]:
-    """The pieces, with a bar if they take longer than three seconds."""
-    with tqdm(desc=what, total=num_rows, unit="row", unit_scale=True, delay=3) as bar:
-        for piece in pieces:
-            yield piece
-            bar.update(len(piece))
-
-
-def empty_rows(num_rows: int, num_features: int) -> np.ndarray:
-    """Room for the features: in memory, or in a file that vanishes with the array."""
-    shape = (num_rows, num_features)
-    if 4 * num_rows * num_features <= IN_MEMORY:
-        return np.empty(shape, "float32")
-    return np.memmap(tempfile.TemporaryFile(), "float32", "w+", shape=shape)
+    def for_rows(self) -> RowEncoder:
+        if self.row_encoder is None or self.row_encoder.encoder is not self.encoder:
+            self.row_encoder = RowEncoder(self.encoder, self.kinds, [self.options.group])
+        return self.row_encoder

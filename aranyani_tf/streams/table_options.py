@@ -6,8 +6,10 @@
 import inspect
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self, TypeVar
+
+import numpy as np
 
 from aranyani_tf.arguments import require_choice, require_flags, require_whole
 from aranyani_tf.errors import ArgumentError
@@ -89,6 +91,11 @@ class TableOptions:
             raise ArgumentError(f"label and group are both column {self.label!r}")
         if self.unknown == "raise" and self.preprocessing == "online":
             raise ArgumentError("preprocessing='online' has codes for new categories, so unknown='raise' cannot be")
+
+    def contents(self) -> dict[str, Any]:
+        """What a file keeps of it: lists, texts and numbers of Python's own."""
+        return {name: list(value) if name in LISTS else value.item() if isinstance(value, np.generic) else value
+                for name, value in asdict(self).items()}
 
     def changed(self, **given: Any) -> Self:
         """These options, with those that are not None in place of their own."""

@@ -6,7 +6,7 @@ import pytest
 
 import aranyani_tf as ar
 from aranyani_tf.errors import ArgumentError, TableError
-from aranyani_tf.streams import table_form as tabular
+from aranyani_tf.streams import table_rows as tabular
 
 ROLES = {"label": "y", "group": "a"}
 ROWS = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "a": [0, 1, 0, 1], "y": [1, 0, 0, 1]})

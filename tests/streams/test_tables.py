@@ -14,9 +14,9 @@ from river.preprocessing import StandardScaler
 
 import aranyani_tf as ar
 from aranyani_tf.errors import ArgumentError, TableError
-from aranyani_tf.streams import table_form as tabular
 from aranyani_tf.streams import table_reader as tables
-from aranyani_tf.streams.encoding import RunningMoments
+from aranyani_tf.streams import table_rows as tabular
+from aranyani_tf.streams.moments import RunningMoments
 from aranyani_tf.streams.table_options import TableOptions
 
 PEOPLE = pd.DataFrame({
