@@ -50,6 +50,12 @@ class Resident:
         self.live = self.model.live().__enter__()
         return self.live
 
+    def flushed(self) -> Aranyani:
+        """The model, whose variables have what was learned."""
+        if self.live is not None:
+            self.live.flush()
+        return self.model
+
     def rest(self) -> None:
         """Ends the session: the state is in the model's variables again."""
         live, self.live = self.live, None

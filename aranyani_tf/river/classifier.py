@@ -13,6 +13,7 @@ from aranyani_tf.adapters.resident import Resident
 from aranyani_tf.adapters.weights import require_ones
 from aranyani_tf.arguments import require_whole
 from aranyani_tf.errors import ArgumentError, RowError
+from aranyani_tf.model.aranyani import Aranyani
 
 Row = Mapping[Hashable, Any]
 
@@ -80,6 +81,11 @@ class AranyaniClassifier(base.MiniBatchClassifier):
         self._forest.model.fairness_weight = value
 
     @property
+    def model(self) -> Aranyani:
+        """The model itself, to be looked at or saved: `model.so_far()` has the metrics of all rows so far."""
+        return self._forest.flushed()
+
+    @property
     def _mutable_attributes(self) -> set[str]:
         return {"fairness_weight"}
 
@@ -136,13 +142,14 @@ class AranyaniClassifier(base.MiniBatchClassifier):
             w: how much each counts; 1 is all that is possible yet.
         """
         require_ones("w", w, len(X))
+        if not len(X):
+            return
         with all_or_none(self._labels, self._groups):
             self._features.rows(X)  # which raises if they cannot be used
             labels = self._labels.codes_of(y)
             codes = np.full(len(X), -1, np.int32) if groups is None else self._groups.codes_of(groups)
             self._place_features(X.columns)
-            if len(X):
-                self._forest.learn(self._features.rows(X), labels, codes)
+            self._forest.learn(self._features.rows(X), labels, codes)
 
     def _place_features(self, names: Iterable[Hashable]) -> None:
         """Gives features that are new a place, and first directions."""
@@ -183,7 +190,7 @@ class AranyaniClassifier(base.MiniBatchClassifier):
         """The label that is most probable, for the rows of a data frame."""
         said = self.predict_proba_many(X)
         if not said.shape[1]:
-            return pd.Series(None, X.index, dtype=object)
+            return pd.Series([None] * len(X), X.index, dtype=object)
         return pd.Series([said.columns[code] for code in said.to_numpy().argmax(axis=1)], X.index)
 
     def _shares(self, x: Row) -> list[float]:

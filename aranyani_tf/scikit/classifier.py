@@ -102,7 +102,7 @@ class FairForestClassifier(ClassifierMixin, BaseEstimator):
     @property
     def model_(self) -> Any:
         check_is_fitted(self)
-        return self._forest.model
+        return self._forest.flushed()
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_forest")
