@@ -106,7 +106,8 @@ def test_an_absent_feature_counts_0_and_the_order_of_features_does_not_count():
     sparse = [({name: value for name, value in x.items() if value > 0}, y, a) for x, y, a in some]
     filled = [({name: max(value, 0.0) for name, value in x.items()}, y, a) for x, y, a in some]
     turned = [(dict(reversed(x.items())), y, a) for x, y, a in filled]
-    one, other, third = (learned(small(), [filled[0], *each]) for each in (sparse, filled, turned))
+    one, other, third = (learned(small(), [first[0], *each])  # where all features get their places
+                         for first, each in ((filled, sparse), (filled, filled), (turned, turned)))
     assert_same(one, other)
     assert_same(one, third)
     empty = one.predict_proba_one({})
