@@ -12,7 +12,7 @@ FIGURES := $(shell $(firstword $(wildcard $(RUN)) $(PYTHON)) reproduce/harness/f
 # In three goes: TensorFlow keeps every program that it compiled, and a process that ran all tests would hold 14 GB. Each
 # of two workers holds up to 4.5 GB in the last one.
 TESTS := 'tests/model' 'tests/reproduce' 'tests/streams tests/evaluation tests/datasets tests/embeddings tests/baselines \
-  tests/forest tests/theory tests/fairness tests/learning tests/engine tests/test_*.py aranyani_tf README.md'
+  tests/forest tests/theory tests/fairness tests/adapters tests/river tests/scikit tests/learning tests/engine tests/test_*.py aranyani_tf README.md'
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .DEFAULT_GOAL := help

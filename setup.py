@@ -41,7 +41,7 @@ setup(
     install_requires=["tensorflow>=2.21", "keras>=3.15", "numpy>=2.0", "pandas>=2.2", "pyarrow>=15", "tqdm>=4.60",
                       "platformdirs>=4", "filelock>=4", "numba>=0.65", "llvmlite>=0.47"],
     extras_require={
-        "baselines": ["river>=0.26"],
+        "baselines": ["river>=0.26"],  # the trees, and aranyani_tf.river
         "embeddings": ["tensorflow-datasets>=4.9.7", "importlib-resources", "torch>=2.6",
                        "transformers>=5", "sentence-transformers>=5",
                        "pillow>=10"],
@@ -51,6 +51,7 @@ setup(
         # prometheus-client: its parser reads what FairnessMonitor writes.
         "test": ["fairlearn>=0.13", "hypothesis>=6.100", "mypy>=1.15", "prometheus-client>=0.20", "pytest>=8",
                  "pytest-xdist>=3.6", "pyyaml>=6", "ruff>=0.9", "scikit-learn>=1.5", "setuptools>=77", "wheel"],
+        "scikit": ["scikit-learn>=1.6"],  # aranyani_tf.scikit
         "docs": ["pdoc>=15"],
     },
 )
