@@ -15,7 +15,8 @@ import aranyani_tf as ar
 ROOT = Path(__file__).parents[1]
 # A file or folder of the package imports only from those before it; baselines and later ones are peers of the model.
 ORDER = ["errors", "arguments", "files", "labels", "variables", "interfaces", "forest", "theory", "fairness",
-         "learning", "engine", "streams", "evaluation", "model", "grove", "baselines", "embeddings", "datasets"]
+         "learning", "engine", "streams", "evaluation", "exports", "model", "grove", "baselines", "embeddings",
+         "datasets"]
 
 
 def imports_of(path):
