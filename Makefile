@@ -14,6 +14,7 @@ FIGURES := $(shell $(firstword $(wildcard $(RUN)) $(PYTHON)) reproduce/harness/f
 TESTS := 'tests/model' 'tests/reproduce' 'tests/streams tests/evaluation tests/datasets tests/embeddings tests/baselines \
   tests/forest tests/theory tests/fairness tests/adapters tests/river tests/scikit tests/learning tests/engine tests/test_*.py aranyani_tf README.md'
 TESTS := 'tests/model tests/tabular' 'tests/reproduce' 'tests/streams tests/evaluation tests/datasets tests/embeddings tests/baselines \
+TESTS := 'tests/model' 'tests/reproduce' 'tests/streams tests/evaluation tests/exports tests/datasets tests/embeddings tests/baselines \
   tests/forest tests/theory tests/fairness tests/learning tests/engine tests/test_*.py aranyani_tf README.md'
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
@@ -38,7 +39,7 @@ $(INSTALLED): setup.py pyproject.toml constraints.txt
 everything: $(EVERYTHING)  ## setup, and what tests and embeddings need besides (torch, transformers, …)
 
 $(EVERYTHING): $(INSTALLED)
-	$(PIP_INSTALL) '.[baselines,embeddings,reproduce,test]'
+	$(PIP_INSTALL) '.[baselines,embeddings,export,reproduce,test]'
 	@touch $@
 
 figures: setup  ## all that do not say in_all=False, some forty minutes (QUICK=1: a few); goes on where it was stopped

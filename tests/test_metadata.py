@@ -14,6 +14,7 @@ import aranyani_tf as ar
 
 ROOT = Path(__file__).parents[1]
 EXTRAS = ("baselines", "docs", "embeddings", "reproduce", "scikit", "test")
+EXTRAS = ("baselines", "docs", "embeddings", "export", "reproduce", "test")
 
 
 def read(name):
