@@ -13,8 +13,7 @@ import yaml
 import aranyani_tf as ar
 
 ROOT = Path(__file__).parents[1]
-EXTRAS = ("baselines", "docs", "embeddings", "reproduce", "scikit", "test")
-EXTRAS = ("baselines", "docs", "embeddings", "export", "reproduce", "test")
+EXTRAS = ("baselines", "docs", "embeddings", "export", "reproduce", "scikit", "test")
 
 
 def read(name):
