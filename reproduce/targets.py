@@ -1,5 +1,7 @@
 """Is a target kept? ParityTarget and GroupThresholds on five streams, beside the best fixed λ of hindsight."""
 
+from itertools import pairwise
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -41,7 +43,7 @@ def by_chance(dataset, preprocessing, rows, draws=20):
     stream, random = load(dataset, preprocessing)[:rows], np.random.default_rng(0)
     ends = np.unique(np.round(np.linspace(0, len(stream), NUM_WINDOWS + 1)).astype(int))
     gaps = []
-    for start, end in zip(ends[:-1], ends[1:], strict=True):
+    for start, end in pairwise(ends):
         groups, rate = stream.groups[start:end], (stream.labels[start:end] == 1).mean()
         if len(set(groups)) > 1:
             decided = random.random((draws, end - start)) < rate
@@ -87,17 +89,16 @@ def draw(records):
             for shift, method in enumerate(STEERED):
                 runs = plots.select(here, method=method).sort_values("target")
                 style: dict = plots.style_of(method) | {"linestyle": "none"}
-                places = runs["target"] * 1.06 ** (shift - 1.5)
+                places = runs["target"] + 0.002 * (shift - 1.5)  # side by side
                 above.plot(places, runs["demographic_parity"], **style)
-                above.plot(places, runs["late_demographic_parity"], **style | {"markerfacecolor": "white", "label": None})
+                above.plot(places, runs["late_demographic_parity"],
+                           **style | {"markerfacecolor": "white", "label": None})
                 below.plot(runs["demographic_parity"], 100 * runs["accuracy"], **style)
             for method, line in (("output", "-"), ("aranyani", ":")):
                 frontier(below, ends, here.iloc[0], method, line)
-            above.set(title=name, xscale="log", yscale="log", xticks=targets, yticks=targets, xlabel="target")
-            for axis in (above.xaxis, above.yaxis):
-                axis.set_major_formatter("{x:g}")
-                axis.set_minor_locator(plt.NullLocator())
-            below.set(xlabel="gap of all rows")
+            above.set(title=name, xticks=targets, yticks=targets, xlabel="target", ylim=(0, 1.5 * max(TARGETS)))
+            below.set(xlabel="gap of all rows", xlim=(0, None))
+            below.locator_params(axis="x", nbins=4)
         panels[0, 0].set_ylabel("gap (white: second half)")
         panels[1, 0].set_ylabel("accuracy, %")
         handles = [*panels[0, 0].get_legend_handles_labels()[0], *panels[1, 0].get_lines()[-2:]]
