@@ -26,10 +26,10 @@ def records(monkeypatch):
     for seed, method, target in itertools.product(range(4), targets.STEERED, targets.TARGETS):
         gap = 1.3 * target if seed == 0 else 0.9 * target  # the first seed misses it
         line = 0.80 + 0.04 * (np.mean([1.3, 0.9, 0.9, 0.9]) * target - 0.02) / 0.16
-        rows.append({"method": method, "decay": np.nan, "fairness_weight": target, "seed": seed, "accuracy": line - 0.005,
-                         "demographic_parity": gap})
-    rows += [{"method": "majority", "decay": np.nan, "fairness_weight": 0.0, "seed": 0, "accuracy": 0.76, "demographic_parity": 0.0,
-                  "probability": 0.0}]
+        rows.append({"method": method, "decay": np.nan, "fairness_weight": target, "seed": seed,
+                     "accuracy": line - 0.005, "demographic_parity": gap})
+    rows.append({"method": "majority", "decay": np.nan, "fairness_weight": 0.0, "seed": 0, "accuracy": 0.76,
+                 "demographic_parity": 0.0, "probability": 0.0})
     frame = pd.DataFrame(rows).assign(**STREAM, rule="released", step=1000)
     return frame.assign(late_demographic_parity=0.5 * frame["demographic_parity"], equal_opportunity=0.0,
                         window_demographic_parity=2 * frame["demographic_parity"], late_accuracy=frame["accuracy"])
