@@ -23,7 +23,7 @@ WEIGHTS = (0.0, 0.03, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 30.0)
 GAPS = {"demographic_parity": "all rows", "late_demographic_parity": "second half",
         "window_demographic_parity": "windows"}
 WITHIN = 1.2  # times the target
-DECAY = 0.01  # of the fixed λ as of the target's own
+FORGETS = {"decay": 0.003, "forget": "time"}  # with a fixed λ as with a target
 
 
 def experiments(scale=FULL):
@@ -32,7 +32,7 @@ def experiments(scale=FULL):
     for dataset, preprocessing in STREAMS:
         here = {"preprocessing": preprocessing, "seeds": FIVE}
         found += [scale.experiment(dataset, TARGETS, method=method, **here) for method in STEERED]
-        found += [scale.experiment(dataset, WEIGHTS, method=method, decay=DECAY, **here)
+        found += [scale.experiment(dataset, WEIGHTS, method=method, **FORGETS, **here)
                   for method in ("aranyani", "output")]
         found.append(scale.experiment(dataset, (0.0,), **here))  # which brings the constant answer
     return found
@@ -60,7 +60,7 @@ def kept(records):
             continue
         constant, chance = constant_answer(here), by_chance(dataset, preprocessing, int(here["step"].max()))
         for method in STEERED:
-            fixed = plots.select(here, method=FIXED.get(method, "output"), decay=DECAY)
+            fixed = plots.select(here, method=FIXED.get(method, "output"), **FORGETS)
             for target, runs in plots.select(here, method=method).groupby("fairness_weight"):
                 gap = runs["demographic_parity"].mean()
                 best = at_gap(fixed, gap, constant)["accuracy"]
@@ -110,7 +110,7 @@ def draw(records):
 def frontier(axes, ends, stream, method, line):
     """Accuracy over the gap of fixed λ, the means over seeds."""
     runs = plots.select(ends, dataset=stream["dataset"], preprocessing=stream["preprocessing"], method=method,
-                        decay=DECAY)
+                        **FORGETS)
     means = runs.groupby("fairness_weight")[["demographic_parity", "accuracy"]].mean().sort_values(
         "demographic_parity")
     axes.plot(means["demographic_parity"], 100 * means["accuracy"], line, color="#555555", linewidth=1)
