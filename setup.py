@@ -48,7 +48,8 @@ setup(
         # setuptools: `make data` unpacks a source archive, whose setup.py needs it.
         "reproduce": ["filelock>=4", "matplotlib>=3.9", "pyyaml>=6", "scikit-learn>=1.5", "scipy>=1.11",
                       "setuptools>=77", "sweeps>=0.2", "wandb>=0.25"],
-        "test": ["fairlearn>=0.13", "hypothesis>=6.100", "mypy>=1.15", "pytest>=8",
+        # prometheus-client: its parser reads what FairnessMonitor writes.
+        "test": ["fairlearn>=0.13", "hypothesis>=6.100", "mypy>=1.15", "prometheus-client>=0.20", "pytest>=8",
                  "pytest-xdist>=3.6", "pyyaml>=6", "ruff>=0.9", "scikit-learn>=1.5", "setuptools>=77", "wheel"],
         "docs": ["pdoc>=15"],
     },

@@ -14,8 +14,8 @@ import aranyani_tf as ar
 
 ROOT = Path(__file__).parents[1]
 # A file or folder of the package imports only from those before it; baselines and later ones are peers of the model.
-ORDER = ["errors", "arguments", "files", "labels", "variables", "interfaces", "forest", "theory", "fairness",
-         "learning", "engine", "streams", "evaluation", "control", "model", "tabular", "grove", "baselines",
+ORDER = ["errors", "arguments", "files", "checked_json", "labels", "variables", "interfaces", "forest", "theory",
+         "fairness", "learning", "engine", "streams", "evaluation", "control", "model", "tabular", "grove", "baselines",
          "embeddings", "datasets"]
 
 
