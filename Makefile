@@ -36,7 +36,7 @@ $(INSTALLED): setup.py pyproject.toml constraints.txt
 everything: $(EVERYTHING)  ## setup, and what tests and embeddings need besides (torch, transformers, …)
 
 $(EVERYTHING): $(INSTALLED)
-	$(PIP_INSTALL) '.[baselines,embeddings,reproduce,test]'
+	$(PIP_INSTALL) '.[baselines,embeddings,reproduce,service,test]'
 	@touch $@
 
 figures: setup  ## all that do not say in_all=False, some forty minutes (QUICK=1: a few); goes on where it was stopped
