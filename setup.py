@@ -48,12 +48,12 @@ setup(
         # setuptools: `make data` unpacks a source archive, whose setup.py needs it.
         "reproduce": ["filelock>=4", "matplotlib>=3.9", "pyyaml>=6", "scikit-learn>=1.5", "scipy>=1.11",
                       "setuptools>=77", "sweeps>=0.2", "wandb>=0.25"],
-        # prometheus-client: its parser reads what FairnessMonitor writes.
-        # The example of a service in examples/service; httptools reads requests several times as fast as pure Python.
+        # The service in examples/service; httptools reads requests by compiled code.
         "service": ["starlette>=1.0", "uvicorn>=0.40", "httptools>=0.6"],
-        # httpx2: Starlette's test client asks by it.
-        "test": ["fairlearn>=0.13", "httpx2>=2", "hypothesis>=6.100", "mypy>=1.15", "prometheus-client>=0.20", "pytest>=8",
-                 "pytest-xdist>=3.6", "pyyaml>=6", "ruff>=0.9", "scikit-learn>=1.5", "setuptools>=77", "wheel"],
+        # prometheus-client: its parser reads what FairnessMonitor writes. httpx2: Starlette's test client asks by it.
+        "test": ["fairlearn>=0.13", "httpx2>=2", "hypothesis>=6.100", "mypy>=1.15", "prometheus-client>=0.20",
+                 "pytest>=8", "pytest-xdist>=3.6", "pyyaml>=6", "ruff>=0.9", "scikit-learn>=1.5", "setuptools>=77",
+                 "wheel"],
         "docs": ["pdoc>=15"],
     },
 )

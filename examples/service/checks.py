@@ -26,7 +26,7 @@ def body_of(text, known):
     try:
         body = json.loads(text, parse_constant=no_number)
     except (ValueError, RecursionError):
-        raise Refused(400, None, "the request must be JSON, such as {\"id\": \"7\"}; NaN and Infinity are none") from None
+        raise Refused(400, None, "the request must be JSON (without NaN and Infinity)") from None
     if not isinstance(body, dict):
         raise Refused(400, None, f"the request must be a JSON object, got {type(body).__name__}")
     for name in body:

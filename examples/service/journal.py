@@ -46,7 +46,7 @@ class Journal:
         if path.exists():
             text = path.read_bytes()
             os.truncate(path, text.rfind(b"\n") + 1)
-        self.file = open(path, "ab")
+        self.file = path.open("ab")
         sync(self.folder)
 
     def append(self, entries):
@@ -59,7 +59,7 @@ class Journal:
         """Goes on in a new file: a save has covered all entries before this number."""
         self.file.close()
         covered = [path for first, path in self.files() if first < offset]
-        self.file = open(self.name(offset), "ab")
+        self.file = self.name(offset).open("ab")
         sync(self.folder)
         for path in covered if not self.keep else ():
             path.unlink()

@@ -21,9 +21,9 @@ class Pending:
         for path in (self.old, self.new):
             lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
             whole = [line for line in lines if line.endswith(b"\n")]
-            self.waiting |= {key: answer for key, answer in map(json.loads, whole)}
+            self.waiting |= dict(map(json.loads, whole))
             self.num_lines = len(whole)
-        self.file = open(self.new, "wb" if not self.num_lines else "ab")
+        self.file = self.new.open("ab")
         self.file.truncate(sum(map(len, whole)))
         self.drop_oldest()
 
@@ -31,7 +31,7 @@ class Pending:
         if self.num_lines >= self.limit:
             self.file.close()
             self.new.replace(self.old)
-            self.file, self.num_lines = open(self.new, "wb"), 0
+            self.file, self.num_lines = self.new.open("wb"), 0
         self.file.write(json.dumps([key, answer]).encode() + b"\n")
         self.file.flush()
         self.num_lines += 1

@@ -42,10 +42,14 @@ def load(folder):
     folder = Path(folder)
     if not (folder / "state.json").exists():
         return None
-    state = json.loads((folder / "state.json").read_text(encoding="utf-8"))
+    state = state_of(folder)
     ids = learned_ids(folder, state["learned_bytes"])
     monitor = ar.FairnessMonitor.from_json(state["monitor"], place=str(folder / "state.json"))
     return Learner(keras.saving.load_model(folder / state["model"]), monitor, state["learner"], ids[-REMEMBERED:])
+
+
+def state_of(folder):
+    return json.loads((Path(folder) / "state.json").read_text(encoding="utf-8"))
 
 
 def learned_ids(folder, size):
