@@ -4,9 +4,9 @@ import argparse
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-for folder in (ROOT, ROOT / "reproduce", ROOT / "examples" / "service"):
-    sys.path.insert(0, str(folder))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples" / "service"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "reproduce"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import quiet  # noqa: F401
 

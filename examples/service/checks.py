@@ -3,6 +3,7 @@
 import json
 
 LARGEST = 100_000  # bytes of a request
+UNUSABLE = (ValueError, OverflowError)  # the latter by numbers of some hundred digits
 CELLS = (str, int, float, bool, type(None))
 
 
@@ -60,8 +61,8 @@ def row_of(body, form):
     row = {name: row[name] for name in form.encoder.columns}
     try:
         form.encode_row(row)
-    except ValueError as error:
-        raise Refused(422, "row", str(error)) from error
+    except UNUSABLE as error:
+        raise Refused(422, "row", f"row: {error}") from error
     return row
 
 
@@ -72,6 +73,6 @@ def known_value(body, field, form):
         raise Refused(422, field, f"{field} must be a text, a number, true, false or null")
     try:
         code = form.peek(None, value)[1] if field == "group" else form.peek(value, None)[0]
-    except ValueError as error:
+    except UNUSABLE as error:
         raise Refused(422, field, f"{field}: {error}") from error
     return None if code == -1 else value

@@ -77,7 +77,8 @@ def measure(rows, seconds, connections, kills, save_every=2000):
             server.end(signal.SIGTERM)
             learned = server.ids_on_disk()
             found |= {"acknowledged": len(clients.acknowledged), "learned": len(learned),
-                      "lost": len(clients.acknowledged - set(learned)), "learned_twice": len(learned) - len(set(learned)),
+                      "lost": len(clients.acknowledged - set(learned)),
+                      "learned_twice": len(learned) - len(set(learned)),
                       "same_bits_as_never_killed": same_as_fresh_replay(server.folder)}
         finally:
             if server.process.poll() is None:
@@ -92,7 +93,8 @@ def under_load(clients, seconds):
     found = {"seconds": seconds, "requests": sum(map(len, times.values())),
              "requests_per_second": sum(map(len, times.values())) / seconds}
     for kind, taken in times.items():
-        found |= {f"{kind}_p50_ms": taken.median(), f"{kind}_p99_ms": taken.quantile(0.99), f"{kind}_max_ms": taken.max()}
+        found |= {f"{kind}_p50_ms": taken.median(), f"{kind}_p99_ms": taken.quantile(0.99),
+                  f"{kind}_max_ms": taken.max()}
     return found
 
 
