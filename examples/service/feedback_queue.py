@@ -3,6 +3,7 @@
 import asyncio
 import json
 
+END = (None, None)
 MOST = 1000  # feedbacks in a batch
 
 
@@ -22,12 +23,19 @@ class FeedbackQueue:
         return await answer
 
     async def batches(self):
-        """Lists of (entry, future of its answer), for ever."""
+        """Lists of (entry, future of its answer), until it is closed."""
         while True:
             batch = [await self.queue.get()]
             while len(batch) < MOST and not self.queue.empty():
                 batch.append(self.queue.get_nowait())
+            if END in batch:
+                yield batch[: batch.index(END)]
+                return
             yield batch
+
+    async def close(self):
+        """No more batches after what is here now."""
+        await self.queue.put(END)
 
 
 def kafka_batches(servers, topic, offset):

@@ -40,14 +40,19 @@ class Journal:
                     yield entry
 
     def open(self, offset):
-        """Ready to append after what is there; half a line at the end is cut off. Comes before all else."""
-        files = self.files()
-        path = files[-1][1] if files else self.name(offset)
+        """Ready to append after what is there; half a line at the end is cut off. Comes before all else.
+
+        Args:
+            offset: how many entries the last save covers.
+        """
+        first, path = (self.files() or [(offset, self.name(offset))])[-1]
         if path.exists():
             text = path.read_bytes()
             os.truncate(path, text.rfind(b"\n") + 1)
         self.file = path.open("ab")
         sync(self.folder)
+        if first < offset:  # killed after the save, and before it was cut
+            self.cut(offset)
 
     def append(self, entries):
         """Writes entries, and waits until they have reached the disk; many at once cost as much as one."""

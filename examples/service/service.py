@@ -119,7 +119,8 @@ class Service:
     async def stop(self):
         """Saves, so that the next start has nothing to learn again."""
         if self.learning is not None:
-            self.learning.cancel()
+            await self.queue.close()
+            await self.learning
             if self.failure is None:
                 self.save()
             self.pending.close()

@@ -164,12 +164,12 @@ def test_metrics_are_read_by_prometheus_s_own_parser(client, rows):
 def test_a_service_that_ended_goes_on_and_its_model_is_the_same(tmp_path, rows):
     """Beside a service that never ended: the same decisions, and the same bits at the end."""
     with TestClient(make_app(tmp_path / "one", save_every=50)) as one:
-        expected = served(one, rows[:120], "a") + served(one, rows[120:240], "b")
+        expected = served(one, rows[:60], "a") + served(one, rows[60:120], "b")
     with TestClient(make_app(tmp_path / "two", save_every=50)) as two:
-        said = served(two, rows[:120], "a")
-        post(two, "/predict", id="b 0", row=rows[120][0])  # its feedback comes after the end
+        said = served(two, rows[:60], "a")
+        post(two, "/predict", id="b 0", row=rows[60][0])  # its feedback comes after the end
     with TestClient(make_app(tmp_path / "two", save_every=50)) as two:
-        said += served(two, rows[120:240], "b")
+        said += served(two, rows[60:120], "b")
         assert post(two, "/feedback", id="a 3", label="<=50K")[1]["status"] == "already learned"
     assert said == expected
     learners = [load(tmp_path / name) for name in ("one", "two")]
