@@ -41,19 +41,23 @@ setup(
     install_requires=["tensorflow>=2.21", "keras>=3.15", "numpy>=2.0", "pandas>=2.2", "pyarrow>=15", "tqdm>=4.60",
                       "platformdirs>=4", "filelock>=4", "numba>=0.65", "llvmlite>=0.47"],
     extras_require={
-        "baselines": ["river>=0.26"],
+        "baselines": ["river>=0.26"],  # the trees, and aranyani_tf.river
         "embeddings": ["tensorflow-datasets>=4.9.7", "importlib-resources", "torch>=2.6",
                        "transformers>=5", "sentence-transformers>=5",
                        "pillow>=10"],
+        # tf2onnx writes ONNX files, onnx checks them; SavedModel and LiteRT need nothing beside TensorFlow.
+        "export": ["onnx>=1.20", "tf2onnx>=1.17"],
         # setuptools: `make data` unpacks a source archive, whose setup.py needs it.
         "reproduce": ["filelock>=4", "matplotlib>=3.9", "pyyaml>=6", "scikit-learn>=1.5", "scipy>=1.11",
                       "setuptools>=77", "sweeps>=0.2", "wandb>=0.25"],
+        "scikit": ["scikit-learn>=1.6"],  # aranyani_tf.scikit
         # The service in examples/service; httptools reads requests by compiled code.
         "service": ["starlette>=1.0", "uvicorn>=0.40", "httptools>=0.6"],
-        # prometheus-client: its parser reads what FairnessMonitor writes. httpx2: Starlette's test client asks by it.
-        "test": ["fairlearn>=0.13", "httpx2>=2", "hypothesis>=6.100", "mypy>=1.15", "prometheus-client>=0.20",
-                 "pytest>=8", "pytest-xdist>=3.6", "pyyaml>=6", "ruff>=0.9", "scikit-learn>=1.5", "setuptools>=77",
-                 "wheel"],
+        # ai-edge-litert and onnxruntime are the interpreters of what is exported; prometheus-client's parser reads what
+        # FairnessMonitor writes; by httpx2 Starlette's test client asks.
+        "test": ["ai-edge-litert>=2", "fairlearn>=0.13", "httpx2>=2", "hypothesis>=6.100", "mypy>=1.15",
+                 "onnxruntime>=1.20", "prometheus-client>=0.20", "pytest>=8", "pytest-xdist>=3.6", "pyyaml>=6",
+                 "ruff>=0.9", "scikit-learn>=1.5", "setuptools>=77", "wheel"],
         "docs": ["pdoc>=15"],
     },
 )

@@ -9,6 +9,7 @@ if keras.config.backend() != "tensorflow":
 
 from aranyani_tf import datasets, errors
 from aranyani_tf.baselines import fermi, reservoir  # noqa: F401  so that Keras can load their models
+from aranyani_tf.control.group_thresholds import GroupThresholds
 from aranyani_tf.control.parity_target import ParityTarget
 from aranyani_tf.evaluation.learn_stream import learn_stream
 from aranyani_tf.evaluation.metrics import register_metric
@@ -36,6 +37,7 @@ __all__ = [
     "EqualOpportunity",
     "EqualizedOdds",
     "FairnessMonitor",
+    "GroupThresholds",
     "Grove",
     "Huber",
     "Notion",

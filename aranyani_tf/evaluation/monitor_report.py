@@ -52,7 +52,7 @@ class MonitorReport:
             lines += [f"# HELP aranyani_{name} {meaning}", f"# TYPE aranyani_{name} {kind}"]
             for own, value in samples:
                 inside = ",".join(f'{key}="{escaped(text)}"' for key, text in (labels | own).items())
-                lines.append(f"aranyani_{name}{{{inside}}} {float(value)!r}".replace(" nan", " NaN").replace("{}", ""))
+                lines.append(f"aranyani_{name}{{{inside}}} {'NaN' if np.isnan(value) else float(value)}")
         return "\n".join(lines) + "\n"
 
     def samples(self) -> Iterator[tuple[str, str, str, list[tuple[dict[str, str], float]]]]:

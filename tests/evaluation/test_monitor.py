@@ -187,7 +187,7 @@ def test_a_file_that_was_changed_cut_or_is_something_else_is_refused_by_its_name
 
 
 def test_prometheus_s_own_parser_reads_every_number_and_name():
-    monitor = ar.FairnessMonitor(3, limit=0.1, group_names=['a "b"', "c\\d\ne", "f"])
+    monitor = ar.FairnessMonitor(3, limit=0.1, group_names=['a "b" nan', "c\\d\n{}", "f"])
     monitor.add(*rows(5, 2))  # nobody of the third group
     report = monitor.report()
     families = {family.name: family for family in text_string_to_metric_families(monitor.prometheus(model='m"1'))}

@@ -2,12 +2,13 @@
 
 import json
 import math
+import re
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
-from app import make_app
+from app import PAGE, make_app
 from first_model import people
 from saves import load
 
@@ -142,6 +143,16 @@ def test_bad_input_is_refused_with_the_field_and_changes_nothing(client, rows, p
 def test_what_is_no_json_object_is_refused(client, text, status):
     response = client.post("/predict", content=text.encode("latin-1"))
     assert response.status_code == status and response.json()["error"]
+
+
+def test_the_curl_commands_of_the_readme_get_the_answers_that_it_shows(tmp_path):
+    text = (PAGE.parent / "README.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^curl localhost:8000(/\w+) -d '(.+)'\n# (.+)$", text, re.MULTILINE)
+    assert [path for path, *_ in shown] == ["/predict", "/feedback", "/feedback"]
+    with TestClient(make_app(tmp_path)) as client:
+        for path, body, answer in shown:
+            pattern = re.escape(answer).replace("…", r"\d+")
+            assert re.fullmatch(pattern, client.post(path, content=body).text), client.post(path, content=body).text
 
 
 def test_other_addresses_and_methods_are_told_apart(client):
