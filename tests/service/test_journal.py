@@ -1,5 +1,6 @@
 """What is on the disk: half a line, a save that was cut off at any step, a disk that is full, and a kill."""
 
+import asyncio
 import json
 import os
 import shutil
@@ -18,6 +19,7 @@ from journal import Journal
 from learner import Learner
 from load import Server, same_as_fresh_replay
 from pending import Pending
+from service import Service
 
 pytestmark = pytest.mark.filterwarnings("ignore:column")
 
@@ -157,3 +159,20 @@ def test_the_same_entries_in_a_copy_of_the_folder_give_the_same_model(tmp_path):
     assert copies[0].digest() == copies[1].digest() != learner.digest()
     copies[0].take(next(entries(1, first=20)))
     assert copies[0].digest() != copies[1].digest() and os.listdir(tmp_path / "two")
+
+
+def test_the_same_feedback_from_two_requests_at_once_is_learned_once(tmp_path):
+    """Both wait in the queue together, where neither knows of the other."""
+    entry = next(entries(1))
+
+    async def ask_twice():
+        service = Service(tmp_path)
+        await service.start()
+        service.predict({"id": "one", "row": entry["row"]})
+        told = {"id": "one", "label": "<=50K", "group": "Male"}
+        said = await asyncio.gather(service.feedback(told), service.feedback(told))
+        written = list(service.journal.entries(0))
+        await service.stop()
+        return [answer["status"] for answer in said], len(written), service.learner.num_learned
+
+    assert asyncio.run(ask_twice()) == (["learned", "already learned"], 2, 1)
