@@ -24,8 +24,8 @@ class Service:
 
     Args:
         folder: of its own; a service that begins here goes on where the last one stopped, however that was.
-        save_every: feedbacks between two saves. To learn what came since the last one takes well under a
-            millisecond a row; a save lets everybody wait for some fifty.
+        save_every: feedbacks between two saves. To learn again what came since the last one takes less than a
+            millisecond a row; for a save everybody waits some hundred milliseconds.
         max_pending: predictions that are remembered while their feedback has not come.
         keep_journal: whether files of the journal are kept after a save.
     """
