@@ -45,7 +45,7 @@ def make_app(folder, **settings):
         learner = service.learner
         return JSONResponse({"now": learner.point(), "history": learner.history, "alarms": learner.alarms,
                              "target": TARGET, "limit": learner.monitor.settings.limit,
-                             "notion": learner.monitor.settings.notion, "pending": len(service.pending.waiting),
+                             "confidence": 1 - learner.monitor.settings.level, "pending": len(service.pending.waiting),
                              "dropped": service.pending.dropped, "groups": groups_of(learner.monitor)})
 
     async def metrics(request):

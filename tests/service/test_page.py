@@ -86,7 +86,7 @@ def test_the_page_shows_what_the_service_says_and_fits(port, scheme, tmp_path):
     for each in found:
         assert each["scroll"] <= each["width"]
         assert each["accuracy"] == f"{100 * now['accuracy']:.1f} %" and each["gap"] == f"{now['gap']:.3f}" == "1.000"
-        assert each["interval"] == f"for sure between {now['low']:.3f} and {now['high']:.3f}"
+        assert each["interval"] == f"95 % sure: {now['low']:.3f} to {now['high']:.3f}"
         assert each["fairness_weight"] == f"{now['fairness_weight']:.3f}" and each["learned"] == "600"
         assert each["alarms"].startswith("Alarms⚠ after row ") and "limit 0.1" in each["alarms"]
         assert each["groups"].startswith("Female") and "Male" in each["groups"] and "100.0 %" in each["groups"]

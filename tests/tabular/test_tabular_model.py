@@ -162,7 +162,7 @@ def with_form(edit):
 
 def test_a_file_whose_form_was_changed_is_refused(tmp_path):
     tabular().save(tmp_path / "model.keras")
-    swap = with_form(lambda form: form["form"]["labels"].reverse())  # yes would be no
+    swap = with_form(lambda form: form["contents"]["labels"].reverse())  # yes would be no
     rewritten(tmp_path / "model.keras", tmp_path / "changed.keras", swap)
     with pytest.raises(DamagedFileError, match=r"the form in the \.keras file is damaged or was edited"):
         keras.saving.load_model(tmp_path / "changed.keras")
