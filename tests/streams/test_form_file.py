@@ -8,7 +8,7 @@ import pytest
 
 import aranyani_tf as ar
 from aranyani_tf.errors import DamagedFileError, TableError
-from aranyani_tf.streams.table_form import TableForm
+from aranyani_tf.streams.table_form import FORM, TableForm
 from aranyani_tf.streams.table_options import WAYS
 
 RANDOM = np.random.default_rng(0)
