@@ -14,7 +14,7 @@ EXPECTED = {
     "own_table": ["one 0/1 feature each", "spring: 6,000 rows", "spring and summer: 7,000 rows", "a teacher of 41",
                   "then learned: 7,001 rows"],
     "grove": ["fairness_weight", "chosen: λ = ", "tomorrow, 1,185 rows"],
-    "service": ["stopped after 250 rows", "a file of 200 rows", "the same answers as before: True", "400 rows"],
+    "restart": ["stopped after 250 rows", "a file of 200 rows", "the same answers as before: True", "400 rows"],
     "own_keras_model": ["a network: accuracy", "it is still yours: (1, 2)", "an encoder and a forest: accuracy"],
     "joint_encoder": ["a forest on the pixels: ", "a convolution and a forest: ", "the same, fairly: ", "(1, 8)"],
     "wandb_logging": ["logged: ", "demographic_parity", "offline run"],
@@ -23,6 +23,8 @@ EXPECTED = {
 
 def test_no_example_is_forgotten():
     assert {path.stem for path in EXAMPLES.glob("*.py")} == set(EXPECTED)
+    folders = {path.parent.name for path in EXAMPLES.glob("*/*.py")}
+    assert folders == {"service"}  # which is run by tests/service
 
 
 @pytest.mark.xla  # as users run them, and a long stream is sooner done
