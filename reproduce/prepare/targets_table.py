@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-import targets
+from harness import kept_targets as targets
 from harness import plots
 
 
