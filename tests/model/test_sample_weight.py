@@ -8,7 +8,7 @@ import tensorflow as tf
 import aranyani_tf as ar
 from aranyani_tf.baselines.fermi import Fermi
 from aranyani_tf.baselines.reservoir import Reservoir
-from aranyani_tf.errors import ArgumentError, RowError
+from aranyani_tf.errors import ArgumentError, DivergedError, RowError
 from aranyani_tf.fairness.forest_levels import NodeConstraint
 from engine_rows import SMALL, learned, pieces, rows, same
 
@@ -115,6 +115,24 @@ def test_rows_of_bad_weights_can_be_skipped(engine):
         skipping.fit({"features": x, "group": a}, y, sample_weight=np.where(bad, -1.0, 2.0), verbose=0)
     without.fit({"features": x[~bad], "group": a[~bad]}, y[~bad], sample_weight=np.full(16, 2.0), verbose=0)
     assert same(learned(skipping), learned(without))
+
+
+@pytest.mark.parametrize("way", ["live", "chunk"])
+def test_a_weight_that_makes_the_model_diverge_changes_nothing(way):
+    x, y, a = rows(20, num_labels=1)
+    model = ar.Aranyani(**SMALL, num_labels=1, scale_target=False)
+    model.predict_then_learn(x, y, a)
+    before = learned(model)
+    model.predict_then_learn(x[:1], [1e10], a[:1])  # by itself it is learned
+    assert not same(learned(model), before)
+    before = learned(model)
+    if way == "chunk":
+        with pytest.raises(DivergedError):
+            model.predict_then_learn(x[:1], [1e10], a[:1], [1e14])
+    else:
+        with model.live() as live, pytest.raises(DivergedError):
+            live.learn(x[0], 1e10, int(a[0]), 1e14)
+    assert same(learned(model), before)
 
 
 class Unweighted(NodeConstraint):
