@@ -111,8 +111,8 @@ class TabularModel(SharedModel):
         """
         self.require_one_moment()
         with self.turn, self.moving:
-            found, after = rows_of(self.form, rows)
-            said = self.model.predict_then_learn(*found, sample_weight=sample_weight)
+            (features, labels, groups), after = rows_of(self.form, rows)
+            said = self.model.predict_then_learn(features, labels, groups, sample_weight)
             take_over(self.form, after)
         return said
 
