@@ -52,10 +52,8 @@ class ChunkModel(SharedModel):
         self.num_labels, self.num_groups, self.positive_label = num_labels, num_groups, positive_label
         told = (num_labels, num_groups, positive_label)
         self.prequential, self.progress = prequential_metric(*told), Progress(*told)
-        self.task_loss = Mean("task_loss")
-        self.fairness_penalty = Latest("fairness_penalty")
-        self.programs = Programs()
-        self.all_known = False
+        self.task_loss, self.fairness_penalty = Mean("task_loss"), Latest("fairness_penalty")
+        self.programs, self.all_known = Programs(), False
         self.has_further_metrics = False  # given to `compile`
 
     def learn_rows(self, features: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor, num_rows: tf.Tensor,
