@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 # A file or folder of the package imports only from those before it; baselines and later ones are peers of the model.
 ORDER = ["errors", "arguments", "files", "labels", "variables", "interfaces", "forest", "theory", "fairness",
          "learning", "engine", "streams", "evaluation", "control", "model", "tabular", "grove", "baselines",
-         "embeddings", "datasets"]
+         "embeddings", "datasets", "command"]
 
 
 def imports_of(path):
