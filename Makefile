@@ -11,8 +11,9 @@ SWEEP ?= adult
 FIGURES := $(shell $(firstword $(wildcard $(RUN)) $(PYTHON)) reproduce/harness/figure_names.py)
 # In three goes: TensorFlow keeps every program that it compiled, and a process that ran all tests would hold 14 GB. Each
 # of two workers holds up to 4.5 GB in the last one.
-TESTS := 'tests/model' 'tests/reproduce' 'tests/streams tests/evaluation tests/datasets tests/embeddings tests/baselines \
-  tests/forest tests/theory tests/fairness tests/learning tests/engine tests/test_*.py aranyani_tf README.md'
+TESTS := 'tests/model tests/tabular' 'tests/reproduce' 'tests/streams tests/evaluation tests/control tests/exports \
+  tests/datasets tests/embeddings tests/baselines tests/forest tests/theory tests/fairness tests/adapters tests/river \
+  tests/scikit tests/command tests/learning tests/engine tests/test_*.py aranyani_tf README.md'
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .DEFAULT_GOAL := help
@@ -36,7 +37,7 @@ $(INSTALLED): setup.py pyproject.toml constraints.txt
 everything: $(EVERYTHING)  ## setup, and what tests and embeddings need besides (torch, transformers, …)
 
 $(EVERYTHING): $(INSTALLED)
-	$(PIP_INSTALL) '.[baselines,embeddings,reproduce,test]'
+	$(PIP_INSTALL) '.[baselines,embeddings,export,reproduce,test]'
 	@touch $@
 
 figures: setup  ## all that do not say in_all=False, some forty minutes (QUICK=1: a few); goes on where it was stopped

@@ -36,20 +36,29 @@ setup(
     ],
     python_requires=">=3.11",
     packages=[*find_packages(include=["aranyani_tf", "aranyani_tf.*"]), "aranyani_tf.data"],
+    py_modules=["aranyani_command"],
+    entry_points={"console_scripts": ["aranyani = aranyani_command:main"]},
     package_dir={"aranyani_tf.data": "data"},  # the wheel carries the data that a checkout has beside the package
     package_data={"aranyani_tf": ["py.typed"], "aranyani_tf.data": ["*.parquet", "*.npz", "README.md"]},
     install_requires=["tensorflow>=2.21", "keras>=3.15", "numpy>=2.0", "pandas>=2.2", "pyarrow>=15", "tqdm>=4.60",
                       "platformdirs>=4", "filelock>=4", "numba>=0.65", "llvmlite>=0.47"],
     extras_require={
-        "baselines": ["river>=0.26"],
+        "baselines": ["river>=0.26"],  # the trees, and aranyani_tf.river
         "embeddings": ["tensorflow-datasets>=4.9.7", "importlib-resources", "torch>=2.6",
                        "transformers>=5", "sentence-transformers>=5",
                        "pillow>=10"],
+        # tf2onnx writes ONNX files, onnx checks them; SavedModel and LiteRT need nothing beside TensorFlow.
+        "export": ["onnx>=1.20", "tf2onnx>=1.17"],
+        "plots": ["matplotlib>=3.9"],  # pictures of the `aranyani` command
         # setuptools: `make data` unpacks a source archive, whose setup.py needs it.
         "reproduce": ["filelock>=4", "matplotlib>=3.9", "pyyaml>=6", "scikit-learn>=1.5", "scipy>=1.11",
                       "setuptools>=77", "sweeps>=0.2", "wandb>=0.25"],
-        "test": ["fairlearn>=0.13", "hypothesis>=6.100", "mypy>=1.15", "pytest>=8",
-                 "pytest-xdist>=3.6", "pyyaml>=6", "ruff>=0.9", "scikit-learn>=1.5", "setuptools>=77", "wheel"],
+        "scikit": ["scikit-learn>=1.6"],  # aranyani_tf.scikit
+        # ai-edge-litert and onnxruntime are the interpreters of what is exported; prometheus-client's parser reads what
+        # FairnessMonitor writes.
+        "test": ["ai-edge-litert>=2", "fairlearn>=0.13", "hypothesis>=6.100", "mypy>=1.15", "onnxruntime>=1.20",
+                 "prometheus-client>=0.20", "pytest>=8", "pytest-xdist>=3.6", "pyyaml>=6", "ruff>=0.9",
+                 "scikit-learn>=1.5", "setuptools>=77", "wheel"],
         "docs": ["pdoc>=15"],
     },
 )

@@ -9,9 +9,11 @@ if keras.config.backend() != "tensorflow":
 
 from aranyani_tf import datasets, errors
 from aranyani_tf.baselines import fermi, reservoir  # noqa: F401  so that Keras can load their models
+from aranyani_tf.control.group_thresholds import GroupThresholds
 from aranyani_tf.control.parity_target import ParityTarget
 from aranyani_tf.evaluation.learn_stream import learn_stream
 from aranyani_tf.evaluation.metrics import register_metric
+from aranyani_tf.evaluation.monitor import FairnessMonitor
 from aranyani_tf.fairness.constraints import register_constraint
 from aranyani_tf.fairness.notions import (
     DemographicParity,
@@ -34,6 +36,8 @@ __all__ = [
     "DemographicParity",
     "EqualOpportunity",
     "EqualizedOdds",
+    "FairnessMonitor",
+    "GroupThresholds",
     "Grove",
     "Huber",
     "Notion",

@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import secrets
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -48,6 +49,33 @@ def whole_path(path: str | os.PathLike) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
+def whole_folder(path: str | os.PathLike) -> Iterator[Path]:
+    """A path for a new folder, which becomes `path` at the end, in the place of the folder that was there.
+
+    As `whole_path`, but a folder cannot be replaced in one go. There are two renamings, and a machine that stops
+    between them leaves the old and the new one inside `.part-…` beside it, until the next one writes.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    remove_left_overs(path)
+    part, lock = names_beside(path, secrets.token_hex(8))
+    new, old = part / path.name, part / f"{path.name}-before"
+    with writing(path, lock):
+        try:
+            part.mkdir()
+            yield new
+            for each in [*new.rglob("*"), new]:
+                sync(each)
+            if path.exists():
+                os.rename(path, old)
+            os.rename(new, path)
+        finally:
+            remove(part)
+    with contextlib.suppress(OSError):
+        sync(path.parent)
+
+
+@contextlib.contextmanager
 def whole_file(path: str | os.PathLike, mode: str = "wb") -> Iterator[IO[Any]]:
     """An open file that appears at `path` only once everything was written; see `whole_path`."""
     with whole_path(path) as part, \
@@ -86,8 +114,16 @@ def remove_left_overs(path: Path) -> None:
         with contextlib.suppress(OSError):  # its writer lives, or is another user's
             lock.acquire(blocking=False)
             with contextlib.suppress(OSError):
-                part.unlink(missing_ok=True)
+                remove(part)
             drop(lock)
+
+
+def remove(path: Path) -> None:
+    """Removes a file, or a folder with all that is in it, if there is one."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def drop(lock: Any) -> None:
@@ -102,6 +138,11 @@ def drop(lock: Any) -> None:
     with contextlib.suppress(OSError):  # the next writer finds and removes it
         os.unlink(lock.lock_file)
     lock.release()
+
+
+def is_local(path: Any) -> bool:
+    """Whether it is a path of this machine, and no address such as gs://bucket/model.keras, nor a file object."""
+    return isinstance(path, (str, Path)) and "://" not in str(path)
 
 
 def sync(path: Path) -> None:

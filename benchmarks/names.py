@@ -6,4 +6,5 @@ WIDTHS = (14, 40, 768)  # features: Adult's, Census's, and those of a sentence's
 FIT, LIVE, MODEL, GROVE, SKETCH = "aranyani fit", "aranyani live", "aranyani model", "aranyani grove", "numba sketch"
 HOEFFDING, ADAPTIVE = "river HoeffdingTree", "river HoeffdingAdaptiveTree"
 LOGISTIC, PLAIN, SCIKIT = "river LogisticRegression", "keras fit(batch_size=1)", "scikit-learn SGDClassifier"
+PIPELINE = "aranyani river"
 PREDICT, LEARN, BOTH = "predict", "learn", "predict then learn"  # operations on one row

@@ -23,6 +23,7 @@ from aranyani_tf.files import whole_file
 from benchmarks.groves import groves
 from benchmarks.latency import latency
 from benchmarks.names import WIDTHS
+from benchmarks.pipelines import pipelines
 from benchmarks.sizes import heights, lengths
 from benchmarks.starts import compilations, first_calls
 from benchmarks.throughput import throughput
@@ -42,6 +43,9 @@ def parts(rounds, scale, widths, yardstick):
                lambda width=width: throughput(width, rounds, scale, yardstick))
     for width in widths:
         yield "latency", f"one row of {width} features", lambda width=width: latency(width, rounds, scale)
+    for width in widths:
+        yield ("pipeline", f"River's pipelines at {width} features",
+               lambda width=width: pipelines(width, rounds, scale))
     yield "grove", "a grid on all cores", lambda: groves(rounds, scale)
     yield "height", "heights 2 to 10", lambda: heights(rounds, scale)
     yield "length", "lengths", lambda: lengths(rounds, scale)
@@ -74,7 +78,7 @@ def main():
                         f"({', '.join(map(str, WIDTHS))})")
     parser.add_argument("--output", type=Path, default=Path("results/benchmark.csv"))
     parser.add_argument("--only", metavar="MEASURE", help="measure this alone, and keep the file's other rows: "
-                        "throughput, latency, grove, height, length, first_call or compilations")
+                        "throughput, latency, pipeline, grove, height, length, first_call or compilations")
     parser.add_argument("--yardstick", metavar="FILE", type=Path, help="a Python file with the node level's step as a "
                         "bare loop (benchmarks/contenders.py, Sketch), to be measured beside `fit`")
     arguments, clock = parser.parse_args(), Clock()

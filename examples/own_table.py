@@ -3,7 +3,6 @@
     python examples/own_table.py
 """
 
-import pickle
 import tempfile
 from pathlib import Path
 
@@ -24,26 +23,30 @@ def main():
         spring = ar.Stream.from_csv(folder / "spring.csv", label="hired", group="sex", drop_group=True)
         print(spring.report, "\n")
 
-        # 2. A model that learns from it, row by row in the file's order.
+        # 2. A model that learns from it, row by row in the file's order, and knows the table.
         model = ar.Aranyani(num_labels=spring.num_labels, num_groups=spring.num_groups, fairness_weight=0.3,
                             penalty=ar.Huber(linear_slope=1.0), seed=0)
-        model.fit(spring, verbose=0)
-        tell("spring", model)
+        hiring = ar.TabularModel(model, spring.form)
+        hiring.fit(spring, verbose=0)
+        tell("spring", hiring)
 
         # 3. More rows of the same table, with the scales and codes of the first ones; the model goes on.
-        model.fit(spring.more(folder / "summer.csv"), verbose=0)
-        tell("spring and summer", model)
+        hiring.fit(folder / "summer.csv", verbose=0)
+        tell("spring and summer", hiring)
 
-        # 4. Two files hold everything: the model, and how a row of the table becomes features.
-        model.save(folder / "hiring.keras")
-        (folder / "hiring.form").write_bytes(pickle.dumps(spring.form))
+        # 4. One file holds everything: the model, its state, and how a row of the table becomes features.
+        hiring.save(folder / "hiring.keras")
 
         # 5. Some other day: an applicant of whom neither label nor group is known.
-        model = keras.saving.load_model(folder / "hiring.keras")
-        form = pickle.loads((folder / "hiring.form").read_bytes())
-        applicant = pd.DataFrame({"age": [41], "experience": [12.0], "field": ["teaching"]})
-        probabilities = model.predict(form.encode(applicant), verbose=0)  # (1, label)
-        print(f"a teacher of 41: hired with probability {probabilities[0, 1]:.2f}")
+        hiring = keras.saving.load_model(folder / "hiring.keras")
+        applicant = {"age": 41, "experience": 12.0, "field": "teaching"}
+        print(f"a teacher of 41: hired with probability {hiring.predict_proba(applicant)['yes']:.2f}")
+
+        # 6. A service, row by row in microseconds: it learns when the label and the group are known.
+        with hiring.live() as live:
+            answer = live.predict(applicant)
+            live.learn(applicant, label="yes", group="f")
+        print(f"answered {answer!r}, then learned: {hiring.so_far()['rows']:,} rows")
 
 
 def tell(name, model):

@@ -10,7 +10,8 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 # What each prints; numbers are looked at below.
 EXPECTED = {
     "quickstart": ["Stream('adult', 32,561 rows", "λ = 0 ", "λ = 0.1", "first three rows"],
-    "own_table": ["one 0/1 feature each", "spring: 6,000 rows", "spring and summer: 7,000 rows", "a teacher of 41"],
+    "own_table": ["one 0/1 feature each", "spring: 6,000 rows", "spring and summer: 7,000 rows", "a teacher of 41",
+                  "then learned: 7,001 rows"],
     "grove": ["fairness_weight", "chosen: λ = ", "tomorrow, 1,185 rows"],
     "service": ["stopped after 250 rows", "a file of 200 rows", "the same answers as before: True", "400 rows"],
     "own_keras_model": ["a network: accuracy", "it is still yours: (1, 2)", "an encoder and a forest: accuracy"],

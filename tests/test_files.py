@@ -212,3 +212,33 @@ def test_two_writers_of_one_file_do_not_get_into_each_other_s_way(tmp_path):
         first.write(b"first")
         second.write(b"second")
     assert (tmp_path / "a").read_bytes() == b"first" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_folder_takes_the_place_of_the_one_before_and_nothing_is_left_beside_it(tmp_path):
+    for content in ("old", "new"):
+        with files.whole_folder(tmp_path / "model") as part:
+            (part / "deep").mkdir(parents=True)
+            (part / "deep" / content).write_text(content)
+            assert not (tmp_path / "model" / "deep" / content).exists()
+        assert [each.name for each in (tmp_path / "model" / "deep").iterdir()] == [content]
+    assert [each.name for each in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_folder_that_was_not_finished_leaves_the_one_before(tmp_path):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "old").write_text("old")
+
+    def interrupted():
+        with files.whole_folder(tmp_path / "model") as part:
+            part.mkdir()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert [each.name for each in tmp_path.iterdir()] == ["model"] and (tmp_path / "model" / "old").exists()
+    part = tmp_path / f".part-{16 * 'a'}-model"  # as a killed writer leaves it
+    (part / "model").mkdir(parents=True)
+    (tmp_path / f".lock-{16 * 'a'}-model").touch()
+    with files.whole_folder(tmp_path / "model") as part:
+        part.mkdir()
+    assert [each.name for each in tmp_path.iterdir()] == ["model"] and not (tmp_path / "model" / "old").exists()

@@ -31,20 +31,33 @@ def accuracy(counts: tf.Tensor) -> tf.Tensor:
     return ratio(right, tf.reduce_sum(known, axis=(-3, -2, -1)))
 
 
+def compared(counts: tf.Tensor, notion: str, positive_label: int = 1) -> tf.Tensor:
+    """The part of the counts in which a notion compares the groups: (…, condition, group, prediction).
+
+    Demographic parity asks under no condition, equal opportunity among rows whose label is positive, equalized odds
+    under each label in turn.
+    """
+    of_groups = counts[..., :-1, :]
+    if notion == "demographic_parity":
+        return tf.reduce_sum(of_groups, axis=-3, keepdims=True)
+    if notion == "equal_opportunity":
+        return of_groups[..., positive_label : positive_label + 1, :, :]
+    return of_groups[..., :-1, :, :]
+
+
 def demographic_parity(counts: tf.Tensor) -> tf.Tensor:
     """Largest difference between groups of P(ŷ | group), over predictions."""
-    return largest_gap(tf.reduce_sum(counts[..., :, :-1, :], axis=-3))
+    return largest_gap(compared(counts, "demographic_parity"))[..., 0]
 
 
 def equal_opportunity(counts: tf.Tensor, positive_label: int = 1) -> tf.Tensor:
     """Difference between groups of P(ŷ = positive | y = positive, group)."""
-    table = counts[..., positive_label, :-1, :]
-    return largest_gap(table, only=positive_label)
+    return largest_gap(compared(counts, "equal_opportunity", positive_label), only=positive_label)[..., 0]
 
 
 def equalized_odds(counts: tf.Tensor) -> tf.Tensor:
     """Largest difference between groups of P(ŷ | y, group), over predictions and the labels that can be compared."""
-    gaps = largest_gap(counts[..., :-1, :-1, :])  # (..., label)
+    gaps = largest_gap(compared(counts, "equalized_odds"))  # (..., label)
     largest = tf.reduce_max(tf.where(tf.math.is_nan(gaps), tf.constant(-1.0, gaps.dtype), gaps), axis=-1)
     return tf.where(largest < 0, tf.constant(np.nan, gaps.dtype), largest)
 

@@ -72,6 +72,8 @@ def walk_model(step: Step, statistics: CellStatistics, optimizer: Any, fairness_
     learner.store()
     statistics.write(memory)
     outputs = tf.reshape(outputs, (-1, step.objective.num_labels))
+    if samples_per_step > 1:
+        outputs = outputs[: tf.shape(rows[0])[0]]  # without what filled up the last step
     return outputs, norms, step.constraint.penalty(memory, fairness_weight)
 
 

@@ -132,20 +132,28 @@ class ChunkModel(SharedModel):
     def learn_and_score(self, features: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor,
                         num_rows: tf.Tensor) -> tf.Tensor:
         """Learns from a chunk, unless the model diverges on the way: then everything is as it was before."""
-        progress, moving = self.progress, [*self.moving(), *self.fairness_penalty.variables]
-        before = [tf.identity(variable.value) for variable in moving]
-        outputs = self.learn_rows(features, labels, groups, num_rows)
-        # The optimizer's too: an infinite velocity would stop a weight for good, without a word.
-        finite = [tf.reduce_all(tf.math.is_finite(variable.value)) for variable in moving
-                  if tf.as_dtype(variable.dtype).is_floating]
-        good = ~progress.diverged & tf.reduce_all(tf.math.is_finite(outputs)) & tf.reduce_all(finite)
+        progress = self.progress
+        outputs, good = self.unless_it_diverges(
+            lambda: self.learn_rows(features, labels, groups, num_rows), ~progress.diverged)
         progress.diverged.assign(~good)
-        for variable, old in zip(moving, before, strict=True):
-            variable.assign(tf.where(good, variable.value, old))
         labels, groups = hidden(~good, labels, groups)
         outputs = tf.where(good, outputs, tf.zeros_like(outputs))
         progress.add(labels, groups, *self.score(labels, groups, outputs))
         return outputs
+
+    def unless_it_diverges(self, learn: Callable[[], tf.Tensor],
+                           allowed: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """What `learn` gives, and whether all went well; if not, or if it was not allowed, everything is put back."""
+        moving = [*self.moving(), *self.fairness_penalty.variables]
+        before = [tf.identity(variable.value) for variable in moving]
+        outputs = learn()
+        # The optimizer's too: an infinite velocity would stop a weight for good, without a word.
+        finite = [tf.reduce_all(tf.math.is_finite(variable.value)) for variable in moving
+                  if tf.as_dtype(variable.dtype).is_floating]
+        good = allowed & tf.reduce_all(tf.math.is_finite(outputs)) & tf.reduce_all(finite)
+        for variable, old in zip(moving, before, strict=True):
+            variable.assign(tf.where(good, variable.value, old))
+        return outputs, good
 
     def after_chunk(self, told: str = "this chunk") -> None:
         """Looks after a chunk whether it went well; a subclass may keep what it noted."""

@@ -15,7 +15,7 @@ ANSWERS = ("call", "predict_step")  # and who defines one of these answers in an
 
 
 class EngineChoice(FairModel):
-    """Base class of `EngineModel`, which has the forest."""
+    """Base class of `ExportingModel` and `EngineModel`; the forest is `Aranyani`'s."""
 
     forest: Any
     encoder: Any

@@ -20,7 +20,8 @@ from aranyani_tf.engine.targets import TargetUnit, in_unit
 from aranyani_tf.errors import InUseError
 from aranyani_tf.evaluation.row_tallies import Scored
 from aranyani_tf.labels import is_informative, is_labelled, missing_label
-from aranyani_tf.model.engine_choice import ANSWERS, EngineChoice
+from aranyani_tf.model.engine_choice import ANSWERS
+from aranyani_tf.model.exporting_model import ExportingModel
 from aranyani_tf.model.live import Live
 from aranyani_tf.model.online_model import OnlineModel
 from aranyani_tf.model.session import Session
@@ -30,7 +31,7 @@ from aranyani_tf.variables import put, value_of
 CHUNK = 16_384  # rows of one walk in `predict_then_learn`
 
 
-class EngineModel(EngineChoice):
+class EngineModel(ExportingModel):
     """Base class of `Aranyani`: a `FairModel` that learns by the engine that was chosen."""
 
     def __init__(self, **kwargs: Any) -> None:

@@ -6,11 +6,6 @@ import numpy as np
 import pandas as pd
 import tensorflow as tf
 
-from aranyani_tf.arguments import require_fairness_weight
-from aranyani_tf.control.decisions import gap_name
-from aranyani_tf.control.parity_target import ParityTarget, Steering
-from aranyani_tf.errors import ArgumentError
-from aranyani_tf.fairness.notions import Notion
 from aranyani_tf.fairness.objective import Objective
 from aranyani_tf.fairness.statistics import CellStatistics
 from aranyani_tf.interfaces import Constraint, Learner
@@ -18,33 +13,24 @@ from aranyani_tf.learning.chunk_walk import walk_model
 from aranyani_tf.learning.gradient_norms import GradientRecord
 from aranyani_tf.learning.step import Step
 from aranyani_tf.learning.target_scale import TargetScale, in_unit
-from aranyani_tf.model.online_model import OnlineModel
 from aranyani_tf.model.shared_model import prefixed
+from aranyani_tf.model.steered_model import SteeredModel
 
 
-class FairModel(OnlineModel):
+class FairModel(SteeredModel):
     """Base class of `Aranyani`, which says what the learner, the objective and the constraint are.
 
     Args:
-        fairness_weight: λ, or a `ParityTarget`, by which it moves.
-        level: the constraint's name.
-        notion: of which a target is about the gap of decisions.
         update_when, wait_for_all_groups, record_gradients, scale_target: those of `Aranyani`.
-        others: those of `OnlineModel`.
+        others: those of `SteeredModel`.
     """
 
-    def __init__(self, *, fairness_weight: float | ParityTarget, notion: Notion, level: str, update_when: str,
-                 wait_for_all_groups: bool, record_gradients: bool, scale_target: bool, **kwargs: Any) -> None:
+    def __init__(self, *, update_when: str, wait_for_all_groups: bool, record_gradients: bool, scale_target: bool,
+                 **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.update_when, self.wait_for_all_groups = update_when, wait_for_all_groups
         self.record_gradients, self.scale_target = record_gradients, scale_target
         self.target_scale: TargetScale | None = None
-        # Not a Keras weight, so that copying weights between models does not copy λ.
-        self._fairness_weight = tf.Variable(0.0, dtype=self.compute_dtype, trainable=False)
-        self.notion, self.level = notion, level
-        self.parity_target: ParityTarget | None = None
-        self.steering: Steering | None = None  # of λ, where there is a target
-        self.fairness_weight = fairness_weight
 
     def make_learner(self) -> tuple[Learner, int]:
         """The predictor as the optimizer sees it, and how many features it gets."""
@@ -57,40 +43,6 @@ class FairModel(OnlineModel):
     def make_constraint(self, objective: Objective, num_features: int) -> Constraint:
         """What is remembered."""
         raise NotImplementedError
-
-    @property
-    def fairness_weight(self) -> float:
-        """λ as it stands. It may be set to a number or a `ParityTarget`; that does not compile anything again."""
-        return self._fairness_weight_set
-
-    @fairness_weight.setter
-    def fairness_weight(self, value: float | ParityTarget) -> None:
-        goal = value.for_level(self.level) if isinstance(value, ParityTarget) else None
-        steering = None if goal is None else Steering(
-            goal, goal.metric or gap_name(self.notion), num_labels=self.num_labels, num_groups=self.num_groups,
-            positive_label=self.positive_label)
-        if steering is not None:
-            steering.before[:] = self.progress.prequential.counts.numpy()
-        self.put_fairness_weight(value if steering is None else steering.weight)
-        self.parity_target, self.steering = goal, steering
-
-    def put_fairness_weight(self, value: Any) -> None:
-        require_fairness_weight(value, self.compute_dtype)
-        self._fairness_weight_set = float(value)
-        self._fairness_weight.assign(value)
-
-    def steered_to(self, value: float) -> None:
-        """λ as a live session has it, which writes it into the variable with all the rest."""
-        self._fairness_weight_set = value
-
-    @property
-    def fairness_weight_record(self) -> pd.DataFrame:
-        """λ and the gap that moved it along the stream, of a model with a `ParityTarget`; some hundred rows of it."""
-        if self.steering is None:
-            raise ArgumentError(f"λ stands still at {self.fairness_weight:g}: there is a record where fairness_weight "
-                                "is a ParityTarget")
-        self.settle()
-        return self.steering.frame()
 
     def build(self, input_shape: Any) -> None:
         if self.built:
@@ -125,16 +77,22 @@ class FairModel(OnlineModel):
 
     def learn_rows(self, features: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor,
                    num_rows: tf.Tensor) -> tf.Tensor:
+        outputs, norms = self.walk_rows(self.step, features, labels, groups, num_rows)
+        if self.record_gradients:
+            self.gradient_record.write(norms, num_rows, features.shape[0])
+        return outputs
+
+    def walk_rows(self, step: Step, features: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor,
+                  num_rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """Takes rows through a step, in order: what was predicted for each before, and the norms of the gradients."""
         before = None
         if self.target_scale is not None:
             labels, before = self.target_scale.scaled(labels)
         outputs, norms, penalty = walk_model(
-            self.step, self.statistics, self.optimizer, self._fairness_weight, (features, labels, groups), num_rows,
+            step, self.statistics, self.optimizer, self._fairness_weight, (features, labels, groups), num_rows,
             self.samples_per_step)
         self.fairness_penalty.update_state(penalty)
-        if self.record_gradients:
-            self.gradient_record.write(norms, num_rows, features.shape[0])
-        return outputs if before is None else in_unit(outputs, *before)
+        return (outputs if before is None else in_unit(outputs, *before)), norms
 
     def moving(self) -> list[Any]:
         every = [*self.learner.variables, *self.learner.state, *self.optimizer.variables, *self.weights]
@@ -155,22 +113,6 @@ class FairModel(OnlineModel):
         self.steer_by_counts()
         if self.record_gradients:
             self.keep_norms()
-
-    def largest_chunk(self) -> int:
-        return super().largest_chunk() if self.steering is None else self.steering.goal.every
-
-    def take_steering(self, steering: Steering | None) -> None:
-        """λ, and what moved it, after rows that went well."""
-        if steering is not None:
-            self.steering = steering
-            self.put_fairness_weight(steering.weight)
-
-    def steer_by_counts(self) -> None:
-        """λ after a chunk of TensorFlow's step, whose decisions the metrics have counted."""
-        if self.steering is not None:
-            counts = self.progress.prequential.counts.numpy()
-            self.steering.take_table(counts - self.steering.counts)
-            self.put_fairness_weight(self.steering.weight)
 
     def keep_norms(self) -> None:
         """Takes the norms of a chunk out of the program's buffer."""
@@ -194,19 +136,14 @@ class FairModel(OnlineModel):
 
     def further_state(self) -> dict[str, Any]:
         """The metrics so far, and where random numbers go on."""
-        steered = {} if self.steering is None else prefixed("steering_", self.steering.store())
-        return steered | prefixed("progress_", self.progress.store()) | {
+        return self.steering_state() | prefixed("progress_", self.progress.store()) | {
             f"random_{index}": variable.numpy() for index, variable in enumerate(self.random_state())}
 
     def take_further_state(self, values: dict[str, np.ndarray]) -> None:
         if not self.built:
             return
         self.progress.load({name.removeprefix("progress_"): value for name, value in values.items()})
-        steered = {name.removeprefix("steering_"): value for name, value in values.items()
-                   if name.startswith("steering_")}
-        if self.steering is not None and steered:
-            self.steering.load(steered)
-            self.put_fairness_weight(self.steering.weight)
+        self.take_steering_state(values)
         for index, variable in enumerate(self.random_state()):
             if f"random_{index}" in values:
                 variable.assign(values[f"random_{index}"])

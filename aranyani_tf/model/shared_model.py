@@ -18,7 +18,7 @@ import numpy as np
 import tensorflow as tf
 
 from aranyani_tf.errors import DamagedFileError
-from aranyani_tf.files import whole_path
+from aranyani_tf.files import is_local, whole_path
 
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
@@ -136,11 +136,6 @@ class SharedModel(keras.Model):
             self.seal = None
             super().set_weights(weights)
 
-    def export(self, *arguments: Any, **kwargs: Any) -> Any:
-        with self.settled(), self.state:
-            self.require_one_moment()
-            return super().export(*arguments, **kwargs)
-
     def save_own_variables(self, store: Any) -> None:
         super().save_own_variables(store)
         if self.built:
@@ -164,11 +159,6 @@ class SharedModel(keras.Model):
                     f"the file that was loaded is damaged: its parts are of two moments ({name.removeprefix('seal_')} "
                     f"was {seal[name]} when it was saved, and is {np.asarray(value)}). Load another copy")
         self.seal = None
-
-
-def is_local(path: Any) -> bool:
-    """Whether it is a path of this machine, and no address such as gs://bucket/model.keras, nor a file object."""
-    return isinstance(path, (str, Path)) and "://" not in str(path)
 
 
 def prefixed(prefix: str, values: dict[str, Any]) -> dict[str, Any]:

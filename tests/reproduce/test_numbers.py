@@ -59,8 +59,8 @@ def test_one_run_of_the_benchmark_has_every_measure_and_the_pages_are_written_fr
                          "--output", "benchmark.csv", "--yardstick", "sketch.py", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = pd.read_csv(tmp_path / "benchmark.csv")
-    assert list(found["measure"].unique()) == ["throughput", "latency", "grove", "height", "length", "first_call",
-                                               "compilations"]
+    assert list(found["measure"].unique()) == ["throughput", "latency", "pipeline", "grove", "height", "length",
+                                               "first_call", "compilations"]
     measures = dict(list(found.groupby("measure")))
 
     rates = measures["throughput"]

@@ -127,6 +127,16 @@ def test_columns_that_are_missing_are_named_and_others_are_not_looked_at():
             form.encode_row(wrong)
 
 
+@pytest.mark.parametrize("cell", [
+    "39", "-0.5", "+9927305.176270073", "+842.48255927128393", "+5014331.0896550500", "1e-3", "4908747399.7183871",
+    "0.1234567890123456789", "00012", "9007199254740993", ".5", "7."])
+def test_a_number_that_is_written_is_read_as_the_table_reads_it(cell):
+    """Some long ones are not rounded as Python rounds them."""
+    form, row = FORMS["one_hot", "{}"], TABLE.iloc[0].to_dict() | {"income": cell}
+    assert form.for_rows().cells(row, fill=True)[0] == pd.to_numeric(pd.Series([cell])).iloc[0]
+    np.testing.assert_array_equal(form.encode_row(row), form.encode(pd.DataFrame([row]))[0])
+
+
 def test_names_that_are_numbers_count_as_written():
     frame = pd.DataFrame({1: [1.0, 2.0, 4.0], 2: ["a", "b", "a"], 3: [0, 1, 1]})
     form = ar.Stream.from_dataframe(frame, label=3, group=2).form

@@ -1,6 +1,7 @@
 """A model and the form of its table in one: names in and out, frames and dicts alike, one file for both."""
 
 import json
+import sys
 import threading
 import warnings
 import zipfile
@@ -302,7 +303,10 @@ def test_a_live_session_owns_the_state_and_what_is_saved_has_it(tmp_path):
     assert_same_state(made, loaded)
 
 
-def test_what_is_saved_while_threads_learn_is_of_one_moment(tmp_path):
+def test_what_is_saved_while_threads_learn_is_of_one_moment(tmp_path, request):
+    before = sys.getswitchinterval()
+    request.addfinalizer(lambda: sys.setswitchinterval(before))
+    sys.setswitchinterval(1e-5)  # threads come between each other's lines
     made, rows = tabular("online"), LATER.to_dict("records")
     done, errors = threading.Event(), []
 

@@ -1,0 +1,1 @@
+"""What the adapters to other libraries share: names for codes, dicts for rows, a model that stays in a live session."""

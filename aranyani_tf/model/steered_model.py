@@ -1,0 +1,97 @@
+"""λ of a model: a number that stands still, or one that a `ParityTarget` moves along the stream."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import tensorflow as tf
+
+from aranyani_tf.arguments import require_fairness_weight
+from aranyani_tf.control.decisions import gap_name
+from aranyani_tf.control.parity_target import ParityTarget, Steering
+from aranyani_tf.errors import ArgumentError
+from aranyani_tf.fairness.notions import Notion
+from aranyani_tf.model.online_model import OnlineModel
+from aranyani_tf.model.shared_model import prefixed
+
+
+class SteeredModel(OnlineModel):
+    """Base class of `FairModel`.
+
+    Args:
+        fairness_weight: λ, or a `ParityTarget`, by which it moves.
+        notion: of which a target is about the gap of decisions.
+        level: the constraint's name, which a target's own settings depend on.
+        others: those of `OnlineModel`.
+    """
+
+    def __init__(self, *, fairness_weight: float | ParityTarget, notion: Notion, level: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        # Not a Keras weight, so that copying weights between models does not copy λ.
+        self._fairness_weight = tf.Variable(0.0, dtype=self.compute_dtype, trainable=False)
+        self.notion, self.level = notion, level
+        self.parity_target: ParityTarget | None = None
+        self.steering: Steering | None = None  # of λ, where there is a target
+        self.fairness_weight = fairness_weight
+
+    @property
+    def fairness_weight(self) -> float:
+        """λ as it stands. It may be set to a number or a `ParityTarget`; that does not compile anything again."""
+        return self._fairness_weight_set
+
+    @fairness_weight.setter
+    def fairness_weight(self, value: float | ParityTarget) -> None:
+        goal = value.for_level(self.level) if isinstance(value, ParityTarget) else None
+        steering = None if goal is None else Steering(
+            goal, goal.metric or gap_name(self.notion), num_labels=self.num_labels, num_groups=self.num_groups,
+            positive_label=self.positive_label)
+        if steering is not None:
+            steering.before[:] = self.progress.prequential.counts.numpy()
+        self.put_fairness_weight(value if steering is None else steering.weight)
+        self.parity_target, self.steering = goal, steering
+
+    def put_fairness_weight(self, value: Any) -> None:
+        require_fairness_weight(value, self.compute_dtype)
+        self._fairness_weight_set = float(value)
+        self._fairness_weight.assign(value)
+
+    def steered_to(self, value: float) -> None:
+        """λ as a live session has it, which writes it into the variable with all the rest."""
+        self._fairness_weight_set = value
+
+    @property
+    def fairness_weight_record(self) -> pd.DataFrame:
+        """λ and the gap that moved it along the stream, of a model with a `ParityTarget`; some hundred rows of it."""
+        if self.steering is None:
+            raise ArgumentError(f"λ stands still at {self.fairness_weight:g}: there is a record where fairness_weight "
+                                "is a ParityTarget")
+        self.settle()
+        return self.steering.frame()
+
+    def largest_chunk(self) -> int:
+        return super().largest_chunk() if self.steering is None else self.steering.goal.every
+
+    def take_steering(self, steering: Steering | None) -> None:
+        """λ, and what moved it, after rows that went well."""
+        if steering is not None:
+            self.steering = steering
+            self.put_fairness_weight(steering.weight)
+
+    def steer_by_counts(self) -> None:
+        """λ after a chunk of TensorFlow's step, whose decisions the metrics have counted."""
+        if self.steering is not None:
+            counts = self.progress.prequential.counts.numpy()
+            self.steering.take_table(counts - self.steering.counts)
+            self.put_fairness_weight(self.steering.weight)
+
+    def steering_state(self) -> dict[str, Any]:
+        """What a file keeps of λ's way."""
+        return {} if self.steering is None else prefixed("steering_", self.steering.store())
+
+    def take_steering_state(self, values: dict[str, np.ndarray]) -> None:
+        """What `steering_state` gave, among other things."""
+        found = {name.removeprefix("steering_"): value for name, value in values.items()
+                 if name.startswith("steering_")}
+        if self.steering is not None and found:
+            self.steering.load(found)
+            self.put_fairness_weight(self.steering.weight)
