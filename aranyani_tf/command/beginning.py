@@ -44,7 +44,7 @@ def form_of(source: Source, options: TableOptions, *, on_bad_rows: str, labels: 
     num_rows = 0
     for piece in [rows.checked(first, codes_are_known=False).piece] if online else looked_through(rows):
         num_rows += len(piece)
-        for part in (*found, *(() if online else (form.encoder,))):
+        for part in (form.encoder, *found):
             part.observe(piece)
     if not num_rows:
         raise TableError(f"no row of {source.name} can be used")

@@ -11,8 +11,8 @@ from aranyani_tf.errors import ArgumentError
 from aranyani_tf.files import whole_file
 
 HELP = "list the datasets, or write one as a CSV file"
-DESCRIPTION = """Without a name: lists the datasets, with size, label, group and source. Those that are called "fetched" are loaded over
-the network when they are used for the first time."""
+DESCRIPTION = """Without a name: lists the datasets, with size, label, group and source. Those that are called
+"fetched" are loaded over the network when they are used for the first time."""
 EXAMPLES = ("aranyani data", "aranyani data adult", "aranyani data adult --out adult.csv")
 FACTS = ("Size", "Label", "Source")
 FETCHED = ("bank", "acs_employment")

@@ -15,8 +15,8 @@ from aranyani_tf.errors import TableError
 from aranyani_tf.tabular.incoming import branch
 
 HELP = "how a saved model does on other rows"
-DESCRIPTION = """Answers the rows of a file, learns nothing from them, and tells accuracy and gaps by group. The model's file stays as it
-is. A model that scales by the rows so far goes on to do so within the file."""
+DESCRIPTION = """Answers the rows of a file, learns nothing from them, and tells accuracy and gaps by group.
+The model's file stays as it is. A model that scales by the rows so far goes on to do so within the file."""
 EXAMPLES = ("aranyani evaluate model.keras later.csv",
             "aranyani evaluate model.keras later.parquet --predictions said.csv")
 

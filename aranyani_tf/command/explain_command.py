@@ -16,9 +16,10 @@ from aranyani_tf.tabular.incoming import branch
 from aranyani_tf.tabular.tabular_model import TabularModel
 
 HELP = "which features drive each split of a model"
-DESCRIPTION = """For each node of each tree: the features with the largest weights, which tell by how much a row goes left, and what part of
-all weights they make up. The gap is the difference between the groups' mean decisions at the node: of the running
-means where the model imposes fairness at its nodes (--level node), or of rows that are given."""
+DESCRIPTION = """For each node of each tree: the features with the largest weights, which tell by how much a row
+goes left, and what part of all weights they make up. The gap is the difference between the groups'
+mean decisions at the node: of the running means where the model imposes fairness at its nodes
+(--level node), or of rows that are given."""
 EXAMPLES = ("aranyani explain model.keras",
             "aranyani explain model.keras --rows people.csv --top 5 --plot tree.svg")
 ENDINGS = (".png", ".svg", ".pdf")

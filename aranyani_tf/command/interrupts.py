@@ -33,7 +33,7 @@ class Interrupts:
             raise KeyboardInterrupt
 
     def wait_for(self, function: Callable[[], Answer]) -> Answer | None:
-        """What the function gives, which changes nothing; None if it was interrupted, or there was an interrupt before."""
+        """What the function gives, which changes nothing; None if it was interrupted, then or before."""
         if self.number is not None:
             return None
         self.is_waiting = True

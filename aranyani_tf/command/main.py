@@ -1,6 +1,7 @@
 """The `aranyani` command: its subcommands, and what it says when something is wrong."""
 
 import argparse
+import io
 import os
 import re
 import sys
@@ -38,6 +39,9 @@ def make_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command; gives its exit status: 0, 2 after an error, 130 after Ctrl-C."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that has no λ shows something else in its place
+            stream.reconfigure(errors="replace")
     options = make_parser().parse_args(argv)
     with warnings.catch_warnings():
         warnings.showwarning = show_warning
@@ -65,5 +69,7 @@ def told(error: Exception) -> str:
     return IN_PYTHON.sub(lambda match: f"--{match[1].replace('_', '-')} {match[2]}", " ".join(str(error).split()))
 
 
-def show_warning(message: Any, *where: Any, **further: Any) -> None:
-    tqdm.write(f"aranyani: {told(Exception(str(message)))}", file=sys.stderr)
+def show_warning(message: Any, category: type[Warning], *where: Any, **further: Any) -> None:
+    """Those for users, in one line; others are about the code."""
+    if issubclass(category, UserWarning):
+        tqdm.write(f"aranyani: {told(Exception(str(message)))}", file=sys.stderr)

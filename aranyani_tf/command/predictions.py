@@ -34,14 +34,14 @@ class PredictionFile:
         if path is None:
             return
         if length is None:
-            self.file = open(path, "wb")
+            self.file = open(path, "wb")  # noqa: SIM115  closed by `close`
             names = [f"probability of {name}" for name in form.label_names or ()]
             self.write_rows([["row", "said", *names, "label", "group"]])
         else:
             if not os.path.isfile(path) or os.path.getsize(path) < length:
                 raise TableError(f"{path} is not what the run has written: it should have at least {length:,} bytes; "
                                  "restore it, or begin anew")
-            self.file = open(path, "r+b")
+            self.file = open(path, "r+b")  # noqa: SIM115
             self.file.seek(length)
             self.file.truncate()
 

@@ -1,10 +1,13 @@
 """`aranyani run`: rows are read, encoded, answered, learned from and forgotten, piece by piece."""
 
+import gc
 import hashlib
 import json
 import os
 import time
-from collections import Counter
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -40,7 +43,7 @@ class Run:
         self.rows = CheckedRows(self.form, source, state.on_bad_rows)
         is_known = isinstance(self.model.notion, tuple(MEASURED_BY))
         self.gap_name = gap_name(self.model.notion) if is_known else "demographic_parity"
-        self.seconds: Counter[str] = Counter()  # where the time goes
+        self.seconds: dict[str, float] = defaultdict(float)  # where the time goes
         self.latest = self.numbers()
         self.begun_at = state.rows_read
 
@@ -58,7 +61,7 @@ class Run:
         state = self.state
         answers = PredictionFile(state.predictions, self.form, state.prediction_bytes if state.rows_read else None)
         pieces, saved_at = self.rows.read(state.rows_read), state.rows_read
-        with Interrupts() as interrupts, self.bar(show_bar) as bar:
+        with Interrupts() as interrupts, self.bar(show_bar) as bar, little_garbage():
             try:
                 while (rows := interrupts.wait_for(lambda: self.timed("reading", next, pieces, None))) is not None:
                     self.learn(rows, answers)
@@ -119,6 +122,17 @@ class Run:
         bar.set_postfix_str(f"accuracy {100 * accuracy:.1f} %, gap {gap:.3f}, lately {recent_gap:.3f}, λ {weight:.3g}",
                             refresh=False)
         bar.update(rows.end - bar.n)
+
+
+@contextmanager
+def little_garbage() -> Iterator[None]:
+    """What is there by now stays: to look through TensorFlow for garbage once more, again and again, takes long."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def fingerprint(source: Source, num_rows: int = HEAD) -> dict[str, Any]:

@@ -6,75 +6,29 @@ from typing import Any
 
 from aranyani_tf.command.beginning import form_of
 from aranyani_tf.command.run import Run, fingerprint, require_same_source
+from aranyani_tf.command.run_arguments import MODEL, SETTLED, TABLE, TARGET, add_arguments
 from aranyani_tf.command.run_file import RunState, load_run
 from aranyani_tf.command.source import Source, of_frame, open_source
-from aranyani_tf.command.table_arguments import add_format, names, separator_of
+from aranyani_tf.command.table_arguments import separator_of
 from aranyani_tf.command.tallies import told_by_group
 from aranyani_tf.control.parity_target import ParityTarget
-from aranyani_tf.datasets.tables import TABLES, table
+from aranyani_tf.datasets.tables import table
 from aranyani_tf.errors import ArgumentError
 from aranyani_tf.model.aranyani import Aranyani
-from aranyani_tf.streams.table_options import ON_EMPTY_CELLS, WAYS, TableOptions
+from aranyani_tf.streams.table_options import TableOptions
 from aranyani_tf.tabular.tabular_model import TabularModel
 
+__all__ = ["DESCRIPTION", "EXAMPLES", "HELP", "add_arguments", "run"]
+
 HELP = "learn from a file or a pipe, row by row"
-DESCRIPTION = """Learns from rows in their order: each is answered first, then learned from, and not kept. Memory does not grow with
-the file. Ctrl-C saves the model and says how to go on; what comes out is the same, to the last bit, as without it."""
+DESCRIPTION = """Learns from rows in their order: each is answered first, then learned from, and not kept. Memory
+does not grow with the file. Ctrl-C saves the model and says how to go on; what comes out is the
+same, to the last bit, as without it."""
 EXAMPLES = (
     "aranyani run people.csv --label hired --group sex --parity-target 0.05 --out model.keras",
     "aranyani run people.csv --resume model.keras",
     "zcat log.jsonl.gz | aranyani run - --format jsonl --label hired --group sex --labels no,yes --groups f,m",
     "aranyani run --dataset adult --parity-target 0.05 --predictions said.csv --plot page.html")
-TARGET = 0.05
-MODEL = {"trees": 3, "height": 4, "seed": 0, "level": None, "decay": None, "notion": "demographic_parity",
-         "parity_target": None, "fairness_weight": None}
-LISTS = ("exclude", "categorical", "empty")
-TABLE = ("label", "group", "labels", "groups", "preprocessing", "on_empty_cells", "decimal", "drop_group", *LISTS)
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("rows", nargs="?", metavar="FILE", help="a CSV, JSON lines or Parquet file; - is standard input")
-    parser.add_argument("--dataset", metavar="NAME", help=f"in a file's place: {', '.join(TABLES)}")
-    files = parser.add_argument_group("files")
-    files.add_argument("--out", metavar="FILE", help="where the model goes, with the form of its table; model.keras if "
-                                                     "not given, or the file that is resumed")
-    files.add_argument("--overwrite", action="store_true", help="write over files that are there")
-    files.add_argument("--resume", metavar="MODEL", help="go on where the run that this file is of has stopped")
-    files.add_argument("--save-every", type=int, default=100_000, metavar="ROWS", help="rows between two saves (100000)")
-    files.add_argument("--predictions", metavar="FILE", help="a CSV file of what the model said, written as it goes")
-    files.add_argument("--plot", metavar="PAGE", help="an HTML page with accuracy, gap and λ along the stream")
-    files.add_argument("--quiet", action="store_true", help="no bar")
-    fairness = parser.add_argument_group("fairness").add_mutually_exclusive_group()
-    fairness.add_argument("--parity-target", type=float, metavar="GAP",
-                          help=f"the gap between groups that is not to be exceeded; λ follows it ({TARGET})")
-    fairness.add_argument("--fairness-weight", type=float, metavar="λ", help="a λ that stands still, in a target's place")
-    add_table_arguments(parser)
-    model = parser.add_argument_group("model")
-    for name, kind in (("trees", int), ("height", int), ("seed", int), ("decay", float)):
-        model.add_argument(f"--{name}", type=kind, help=f"{MODEL[name]} if not given" if MODEL[name] is not None else
-                           "forgetting rate of the running means; with a target 0.01 if not given")
-    model.add_argument("--level", choices=("node", "leaf", "output"), help="where fairness is imposed; output with a "
-                                                                           "target, else node")
-    model.add_argument("--notion", choices=("demographic_parity", "equal_opportunity", "equalized_odds"))
-
-
-def add_table_arguments(parser: argparse.ArgumentParser) -> None:
-    rows = parser.add_argument_group("table")
-    rows.add_argument("--label", metavar="COLUMN", help="what is to be predicted")
-    rows.add_argument("--group", metavar="COLUMN", help="the protected attribute")
-    rows.add_argument("--labels", type=names, metavar="A,B", help="its values, the second is the positive one; those of "
-                                                                  "the first rows, sorted, if not given")
-    rows.add_argument("--groups", type=names, metavar="A,B", help="likewise")
-    rows.add_argument("--exclude", type=names, metavar="COLUMNS", help="that are no features")
-    rows.add_argument("--categorical", type=names, metavar="COLUMNS", help="of numbers that are categories in truth")
-    rows.add_argument("--drop-group", action="store_true", default=None, help="the group's column is no feature")
-    rows.add_argument("--preprocessing", choices=WAYS, help="online (the default) scales by the rows so far, in one "
-                      "pass; the others know all rows beforehand, and read the file twice")
-    rows.add_argument("--on-empty-cells", choices=ON_EMPTY_CELLS, help="of features: fill in the mean, or a bad row "
-                                                                       "(the default)")
-    rows.add_argument("--empty", type=names, metavar="WORDS", help="that stand for an empty cell of a CSV file, as NA")
-    rows.add_argument("--decimal", choices=(".", ","), help="mark of a CSV file")
-    add_format(rows)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -82,10 +36,7 @@ def run(options: argparse.Namespace) -> int:
         raise ArgumentError("name a file, - for standard input, or --dataset NAME")
     if options.save_every < 1:
         raise ArgumentError(f"--save-every must be at least 1, got {options.save_every}")
-    if options.resume is not None:
-        journey = resumed(options)
-    else:
-        journey = begun(options)
+    journey = begun(options) if options.resume is None else resumed(options)
     number = journey.go(show_bar=False if options.quiet else None)
     print(told_end(journey, number))
     if options.plot is not None:
@@ -126,17 +77,17 @@ def begun(options: argparse.Namespace) -> Run:
         form.num_labels, model["trees"], model["height"], num_groups=form.num_groups, seed=model["seed"],
         fairness_weight=ParityTarget(TARGET) if weight is None else weight, notion=model["notion"],
         constraint=model["level"], decay=model["decay"]), form)
-    state = RunState(known_by, on_bad_rows, predictions=options.predictions)
+    state = RunState(known_by, on_bad_rows, predictions=options.predictions, settled=settled(options))
     return Run(tabular, state, source, path=path, save_every=options.save_every)
 
 
 def resumed(options: argparse.Namespace) -> Run:
     """A run that goes on; what was settled at its beginning stays."""
-    settled = [name for name in (*MODEL, *TABLE, "on_bad_rows") if getattr(options, name) is not None]
-    if settled:
-        raise ArgumentError(f"--{settled[0].replace('_', '-')} was settled when the run began, and is kept in "
-                            f"{options.resume}; leave it out")
     tabular, state = load_run(options.resume)
+    for name, value in settled(options).items():
+        if value != state.settled.get(name):
+            raise ArgumentError(f"--{name.replace('_', '-')} was settled when the run began, and is kept in "
+                                f"{options.resume}; leave it out")
     options.separator = options.separator or tabular.form.options.separator
     source, _ = source_of(options, {})
     require_same_source(state, source)
@@ -147,6 +98,11 @@ def resumed(options: argparse.Namespace) -> Run:
     if os.path.exists(path) and path != options.resume and not options.overwrite:
         raise ArgumentError(f"{path} is there already; write over it with --overwrite")
     return Run(tabular, state, source, path=path, save_every=options.save_every)
+
+
+def settled(options: argparse.Namespace) -> dict[str, Any]:
+    """What was given of the options that a run keeps."""
+    return {name: getattr(options, name) for name in SETTLED if getattr(options, name) is not None}
 
 
 def source_of(options: argparse.Namespace, given: dict[str, Any]) -> tuple[Source, dict[str, Any]]:
@@ -176,7 +132,8 @@ def told_end(journey: Run, number: int | None) -> str:
         lines.append(f"skipped {state.num_bad:,} of {state.rows_read:,} rows; the first: {state.first_bad}")
     total = sum(journey.seconds.values())
     rate = journey.rows_here / max(total, 1e-9)
-    parts = ", ".join(f"{what} {seconds:.1f} s" for what, seconds in journey.seconds.most_common())
+    slowest_first = sorted(journey.seconds.items(), key=lambda part: -part[1])
+    parts = ", ".join(f"{what} {seconds:.1f} s" for what, seconds in slowest_first)
     lines += [f"{journey.rows_here:,} rows in {total:.1f} s, {rate:,.0f} a second ({parts})",
               f"the model is in {journey.path}"]
     return "\n".join(lines)

@@ -27,6 +27,7 @@ class RunState:
     Args:
         source: where the rows come from; see `run.fingerprint`.
         on_bad_rows: "raise" or "skip".
+        settled: options that were given at the beginning, and stay.
         rows_read: of the source, the bad ones among them.
         num_bad, first_bad: rows that were skipped, and a sentence about the first.
         num_pieces, spacing, record: [row, accuracy, recent accuracy, gap, recent gap, λ] along the stream.
@@ -35,6 +36,7 @@ class RunState:
 
     source: dict[str, Any]
     on_bad_rows: str = "skip"
+    settled: dict[str, Any] = field(default_factory=dict)
     rows_read: int = 0
     num_bad: int = 0
     first_bad: str | None = None

@@ -59,8 +59,8 @@ def remembered_gaps(model: Aranyani) -> np.ndarray | None:
 
 
 def measured(model: Aranyani, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-    """Of these rows: the share that reaches each node, and the gap between groups of its mean decision, (tree, node)."""
-    shape = model.num_trees, 2**model.height - 1
+    """Of these rows: the share that reaches each node, and the gap between groups of its mean decision."""
+    shape = model.num_trees, 2**model.height - 1  # (tree, node)
     reached, num_rows = np.zeros(shape), 0
     sums, counts = np.zeros((model.num_groups, *shape)), np.zeros(model.num_groups)
     for features, groups in rows:

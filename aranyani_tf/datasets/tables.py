@@ -52,7 +52,7 @@ def table(name: str) -> NamedTable:
 
 
 def of_stream(stream: Stream) -> NamedTable:
-    """A stream that never was a table: its features by name or number, its labels and groups by name if they have any."""
+    """A stream that never was a table: features by name or number, labels and groups by name if they have any."""
     features = stream.feature_names or tuple(f"x{number}" for number in range(stream.num_features))
     frame = pd.DataFrame(stream.features, columns=list(features))
     frame["group"] = by_name(stream.groups, stream.group_names)

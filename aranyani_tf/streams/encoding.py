@@ -146,8 +146,9 @@ class TableEncoder:
     def meet(self, piece: pd.DataFrame) -> None:
         """Gives categories that were not seen before the next codes, and once these are used up the last one."""
         for name in self.codes:
-            for value in piece[name].dropna().unique():
-                self.meet_value(name, value)
+            for value in dict.fromkeys(piece[name].to_numpy(object)):
+                if value == value:  # not empty
+                    self.meet_value(name, value)
 
     def meet_value(self, name: str, value: str) -> None:
         codes = self.codes[name]
@@ -165,7 +166,7 @@ class TableEncoder:
     def codes_of(self, column: pd.Series, unknown: Unknown | None = None) -> np.ndarray:
         name = column.name
         known = self.codes[name]
-        codes = np.array([known.get(value, np.nan) for value in column.to_numpy(object)])  # quick for one row, too
+        codes = np.array(list(map(known.get, column.to_numpy(object))), "float64")  # NaN for None; quick for one row
         new = np.isnan(codes)
         if new.any():
             new &= column.notna().to_numpy()
