@@ -31,9 +31,8 @@ def form_of(source: Source, options: TableOptions, *, on_bad_rows: str, labels: 
                             f"first, and {source.name} can be read only once; write it to a file, or pass "
                             "preprocessing='online'")
     first = source.first()
-    tolerant = on_bad_rows == "skip"
-    frame = (Texts(options).as_frame(first.columns, options.categorical, tolerant) if source.is_text
-             else pd.DataFrame({name: likely(cells, tolerant) for name, cells in first.columns.items()}))
+    frame = (Texts(options).as_frame(first.columns, options.categorical) if source.is_text
+             else pd.DataFrame({name: likely(cells) for name, cells in first.columns.items()}))
     form = TableForm.of_table(Table.of_frame(frame, source.name), options)
     rows = CheckedRows(form, source, on_bad_rows)
     given = {codes.column: names for codes, names in ((form.labels, labels), (form.groups, groups)) if codes and names}
@@ -57,10 +56,10 @@ def looked_through(rows: CheckedRows) -> Any:
     return (rows.checked(raw, codes_are_known=False).piece for raw in rows.source.read())
 
 
-def likely(cells: Any, tolerant: bool) -> Any:
-    """A column of values of which a few are words, where they are to be skipped: as if those were not there."""
+def likely(cells: Any) -> Any:
+    """A column of values of which a few are words, as if those were not there: their rows are bad ones."""
     column = pd.Series(cells)
-    if not tolerant or column.dtype != object:
+    if column.dtype != object:
         return column
     words = column.map(lambda cell: isinstance(cell, str)).to_numpy(bool)
     return column.mask(words) if 0 < words.sum() <= FEW * column.notna().sum() else column

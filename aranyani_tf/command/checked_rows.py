@@ -71,19 +71,18 @@ class Texts:
             return None
         return number if abs(number) < LARGEST and "_" not in cell else None  # which Python would let pass
 
-    def as_frame(self, columns: Mapping[str, np.ndarray], categorical: tuple[str, ...], tolerant: bool) -> pd.DataFrame:
-        """With columns of numbers as such: a first look at a file.
+    def as_frame(self, columns: Mapping[str, np.ndarray], categorical: tuple[str, ...]) -> pd.DataFrame:
+        """With columns of numbers as such, also where a few cells are none: a first look at a file.
 
         Args:
             categorical: columns that stay texts.
-            tolerant: whether a few other words do not make texts of a column.
         """
         found = {}
         for name, column in columns.items():
             numbers, wrong = self.numbers(column)
             texts = pd.Series(self.cells(column), dtype=str)
             filled = texts.notna().sum()
-            is_number = filled and name not in categorical and wrong.sum() <= (FEW * filled if tolerant else 0)
+            is_number = filled and name not in categorical and wrong.sum() <= FEW * filled
             found[name] = np.where(wrong, np.nan, numbers) if is_number else texts
         return pd.DataFrame(found)
 

@@ -10,6 +10,7 @@ from aranyani_tf.command.run_file import load_tabular
 from aranyani_tf.command.source import open_source
 from aranyani_tf.command.table_arguments import add_format, separator_of
 from aranyani_tf.command.tallies import accuracy_of, told_by_group, told_gaps
+from aranyani_tf.command.wording import in_options
 from aranyani_tf.control.decisions import count
 from aranyani_tf.errors import TableError
 from aranyani_tf.tabular.incoming import branch
@@ -55,4 +56,4 @@ def run(options: argparse.Namespace) -> None:
     print(told_by_group(counts, form, model.positive_label))
     print(f"\naccuracy {100 * accuracy_of(counts):.1f} %; gaps: {told_gaps(counts, model.positive_label)}")
     if num_bad:
-        print(f"skipped {num_bad:,} of {end:,} rows; the first: {first_bad}")
+        print(f"skipped {num_bad:,} of {end:,} rows; the first: {in_options(first_bad or '')}")

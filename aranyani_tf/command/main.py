@@ -3,7 +3,6 @@
 import argparse
 import io
 import os
-import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -12,12 +11,10 @@ from typing import Any
 from tqdm import tqdm
 
 from aranyani_tf.command import data_command, evaluate_command, explain_command, run_command
+from aranyani_tf.command.wording import in_options
 from aranyani_tf.errors import AranyaniError
 
 COMMANDS = (run_command, evaluate_command, explain_command, data_command)
-# What messages of the library call by the names that it has in Python, and users of a command by others.
-IN_PYTHON = re.compile(r"\b(on_bad_rows|on_empty_cells|categorical|exclude|empty|decimal|separator|preprocessing|"
-                       r"max_categories)=\[?'?([^'\]\s]+)'?\]?")
 FAILED = 2
 
 
@@ -59,17 +56,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def told(error: Exception) -> str:
-    """One line, with options by the names that they have here.
-
-    >>> told(ValueError("column 'zip' is odd; pass categorical=['zip'], or on_bad_rows='skip'"))
-    "column 'zip' is odd; pass --categorical zip, or --on-bad-rows skip"
-    """
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}"
-    return IN_PYTHON.sub(lambda match: f"--{match[1].replace('_', '-')} {match[2]}", " ".join(str(error).split()))
+    return in_options(str(error))
 
 
 def show_warning(message: Any, category: type[Warning], *where: Any, **further: Any) -> None:
     """Those for users, in one line; others are about the code."""
     if issubclass(category, UserWarning):
-        tqdm.write(f"aranyani: {told(Exception(str(message)))}", file=sys.stderr)
+        tqdm.write(f"aranyani: {in_options(str(message))}", file=sys.stderr)

@@ -10,6 +10,7 @@ import numpy as np
 from aranyani_tf.command.drawing import new_figure
 from aranyani_tf.command.run import Run
 from aranyani_tf.command.tallies import told_by_group
+from aranyani_tf.command.wording import in_options
 from aranyani_tf.files import whole_file
 
 STYLE = ("body{font:16px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em}"
@@ -26,7 +27,7 @@ def write_page(journey: Run, path: str | os.PathLike) -> None:
     table = told_by_group(model.progress.prequential.counts.numpy(), journey.form, model.positive_label)
     title = html.escape(f"{state.source['name']}: {journey.form.options.label} by {journey.form.options.group}")
     bad = "" if not state.num_bad else (
-        f"<p>Skipped {state.num_bad:,} of them; the first: {html.escape(str(state.first_bad))}</p>\n")
+        f"<p>Skipped {state.num_bad:,} of them; the first: {html.escape(in_options(state.first_bad or ''))}</p>\n")
     with whole_file(path, "w") as file:
         file.write(f"<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>{title}</title>"
                    f"<style>{STYLE}</style>\n<h1>{title}</h1>\n<p>{state.rows_read:,} rows.</p>\n{bad}"

@@ -59,9 +59,9 @@ class Run:
             show_bar: None shows a bar on a terminal.
         """
         state = self.state
-        answers = PredictionFile(state.predictions, self.form, state.prediction_bytes if state.rows_read else None)
         pieces, saved_at = self.rows.read(state.rows_read), state.rows_read
         with Interrupts() as interrupts, self.bar(show_bar) as bar, little_garbage():
+            answers = PredictionFile(state.predictions, self.form, state.prediction_bytes if state.rows_read else None)
             try:
                 while (rows := interrupts.wait_for(lambda: self.timed("reading", next, pieces, None))) is not None:
                     self.learn(rows, answers)

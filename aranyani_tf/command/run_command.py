@@ -11,6 +11,7 @@ from aranyani_tf.command.run_file import RunState, load_run
 from aranyani_tf.command.source import Source, of_frame, open_source
 from aranyani_tf.command.table_arguments import separator_of
 from aranyani_tf.command.tallies import told_by_group
+from aranyani_tf.command.wording import in_options
 from aranyani_tf.control.parity_target import ParityTarget
 from aranyani_tf.datasets.tables import table
 from aranyani_tf.errors import ArgumentError
@@ -129,7 +130,8 @@ def told_end(journey: Run, number: int | None) -> str:
     target = "" if model.parity_target is None else f", to keep the gap at or below {model.parity_target.target:g}"
     lines.append(f"λ is {weight:.3g}{target}")
     if state.num_bad:
-        lines.append(f"skipped {state.num_bad:,} of {state.rows_read:,} rows; the first: {state.first_bad}")
+        lines.append(f"skipped {state.num_bad:,} of {state.rows_read:,} rows; the first: "
+                     f"{in_options(state.first_bad or '')}")
     total = sum(journey.seconds.values())
     rate = journey.rows_here / max(total, 1e-9)
     slowest_first = sorted(journey.seconds.items(), key=lambda part: -part[1])
