@@ -43,8 +43,9 @@ def form_of(source: Source, options: TableOptions, *, on_bad_rows: str, labels: 
     num_rows = 0
     for piece in [rows.checked(first, codes_are_known=False).piece] if online else looked_through(rows):
         num_rows += len(piece)
-        for part in (form.encoder, *found):
-            part.observe(piece)
+        form.encoder.observe(piece)
+        for codes in found:
+            codes.observe(piece)
     if not num_rows:
         raise TableError(f"no row of {source.name} can be used")
     settle(found, num_rows if online else None)

@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> None:
             num_bad, first_bad, end = num_bad + found.num_bad, first_bad or found.first_bad, found.end
             if len(found.piece):
                 labels, groups = (codes.encode(found.piece).astype("int32") for codes in (form.labels, form.groups))
-                said = model.predict(form.encoder.encode(found.piece, {}), verbose=0)
+                said = model.predict(form.encoder.encode(found.piece, {}, by_rows=True), verbose=0)
                 count(labels.astype("float64"), groups, said, counts)
                 answers.write(found.piece, labels, groups, said)
     finally:

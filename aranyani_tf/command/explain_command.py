@@ -63,7 +63,7 @@ def rows_of(tabular: TabularModel, options: argparse.Namespace) -> Rows:
     source = open_source(options.rows, options.format, separator)
     for found in CheckedRows(form, source, options.on_bad_rows or "skip").read():
         if len(found.piece):
-            yield form.encoder.encode(found.piece, {}), form.groups.encode(found.piece)
+            yield form.encoder.encode(found.piece, {}, by_rows=True), form.groups.encode(found.piece)
 
 
 def draw(tabular: TabularModel, nodes: object, path: str) -> None:

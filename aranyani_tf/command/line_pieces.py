@@ -3,38 +3,51 @@
 import csv
 import itertools
 import json
+from collections.abc import Iterator
 from functools import partial
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
+from aranyani_tf.command.pipe_lines import PipeLines
 from aranyani_tf.command.raw_piece import PIECE, Makers, RawPiece
 from aranyani_tf.streams.table_reader import refuse_twice
 
 
-def csv_pieces(lines: IO[str], separator: str, path: str) -> Makers:
+def csv_pieces(lines: Any, path: str, separator: str) -> Makers:
     reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
     header = next((row for row in reader if row), [])
     header = [name.strip() for name in header]
     refuse_twice([name for name in header if name], path)
     start = 0
-    while found := taken(reader):
+    while found := taken(reader, lines, at_once=start > 0):
         rows = [row for row in found if row != []]  # an empty line is no row
         begin, start = start, start + len(rows)
         if rows:
             yield start, partial(csv_piece, header, rows, begin)
 
 
-def taken(reader: Any) -> list[Any]:
-    """The next rows; what the reader cannot take, such as a field without an end, is among them as an error."""
-    rows: list[Any] = []
-    while len(rows) < PIECE:
+def taken(rows: Iterator[Any], lines: Any, at_once: bool) -> list[Any]:
+    """The next rows; what a reader of CSV cannot take, such as a field without an end, is among them as an error.
+
+    Args:
+        lines: where they come from. Of a pipe that pauses, the rows that are there are taken.
+        at_once: whether that is so; the first piece waits for all its rows, since it tells what the columns hold.
+    """
+    found: list[Any] = []
+    while len(found) < PIECE:
         try:
-            rows.extend(itertools.islice(reader, PIECE - len(rows)))
+            if not at_once or not isinstance(lines, PipeLines):
+                found.extend(itertools.islice(rows, PIECE - len(found)))
+                break
+            found.append(next(rows))
+            if lines.is_idle():
+                break
+        except StopIteration:
             break
         except csv.Error as error:
-            rows.append(error)
-    return rows
+            found.append(error)
+    return found
 
 
 def csv_piece(header: list[str], rows: list[Any], start: int) -> RawPiece:
@@ -72,10 +85,10 @@ def is_utf8(text: str) -> bool:
     return True
 
 
-def json_pieces(lines: IO[str]) -> Makers:
+def json_pieces(lines: Any, path: str, separator: str) -> Makers:
     columns: dict[str, None] = {}  # those of the first piece, in their order
     start = 0
-    while found := list(itertools.islice(lines, PIECE)):
+    while found := taken(lines, lines, at_once=start > 0):
         texts = [line for line in found if line.strip()]
         begin, start = start, start + len(texts)
         if begin == 0:  # also of a run that goes on: the columns are those that it had

@@ -88,7 +88,7 @@ class Run:
 
     def encoded(self, piece: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         assert self.form.labels is not None
-        return (self.form.encoder.encode(piece, {}), self.form.labels.encode(piece).astype("int32"),
+        return (self.form.encoder.encode(piece, {}, by_rows=True), self.form.labels.encode(piece).astype("int32"),
                 self.form.groups.encode(piece).astype("int32"))
 
     def numbers(self) -> list[float]:

@@ -69,7 +69,6 @@ def begun(options: argparse.Namespace) -> Run:
     labels, groups = given.pop("labels", None), given.pop("groups", None)
     chosen = TableOptions.of(**({"preprocessing": "online", "on_empty_cells": on_bad_rows} | given), num_labels=None,
                              num_groups=None, separator=separator_of(options.separator, options.rows or ""))
-    known_by = fingerprint(source)
     form = form_of(source, chosen, on_bad_rows=on_bad_rows, labels=labels, groups=groups)
     model = {name: MODEL[name] if getattr(options, name) is None else getattr(options, name) for name in MODEL}
     target = model["parity_target"]
@@ -78,7 +77,7 @@ def begun(options: argparse.Namespace) -> Run:
         form.num_labels, model["trees"], model["height"], num_groups=form.num_groups, seed=model["seed"],
         fairness_weight=ParityTarget(TARGET) if weight is None else weight, notion=model["notion"],
         constraint=model["level"], decay=model["decay"]), form)
-    state = RunState(known_by, on_bad_rows, predictions=options.predictions, settled=settled(options))
+    state = RunState(fingerprint(source), on_bad_rows, predictions=options.predictions, settled=settled(options))
     return Run(tabular, state, source, path=path, save_every=options.save_every)
 
 

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from aranyani_tf.command.line_pieces import csv_pieces, json_pieces
+from aranyani_tf.command.pipe_lines import ENCODING, PipeLines
 from aranyani_tf.command.raw_piece import PIECE, Makers, RawPiece
 from aranyani_tf.errors import ArgumentError, TableError
 from aranyani_tf.streams.table_reader import WITH_GAPS, readable, refuse_twice, require_file
@@ -139,19 +140,17 @@ def of_lines(path: str, kind: str, separator: str, from_pipe: bool = False) -> S
     opened: list[IO[bytes]] = []  # the file as it lies on the disk
 
     def cut() -> Makers:
-        raw = sys.stdin.buffer if from_pipe else open(path, "rb")  # noqa: SIM115  closed below
-        opened[:] = [] if from_pipe else [raw]
-        plain: Any = gzip.GzipFile(fileobj=raw) if path.endswith(".gz") else raw
-        # What is no UTF-8 is kept as it is, and its rows told later; a mark at the beginning is not a name's.
-        lines = io.TextIOWrapper(plain, "utf-8-sig", errors="surrogateescape", newline="")
-        try:
-            yield from csv_pieces(lines, separator, path) if kind == "csv" else json_pieces(lines)
-        except (OSError, EOFError) as error:
-            raise TableError(f"{path} cannot be read: {error}") from error
-        finally:
-            lines.detach()  # standard input is not ours to close
-            if not from_pipe:
-                raw.close()
+        pieces = csv_pieces if kind == "csv" else json_pieces
+        if from_pipe:
+            yield from pieces(PipeLines(sys.stdin.buffer), path, separator)
+            return
+        with open(path, "rb") as raw:
+            opened[:] = [raw]
+            plain: Any = gzip.GzipFile(fileobj=raw) if path.endswith(".gz") else raw
+            try:
+                yield from pieces(io.TextIOWrapper(plain, newline="", **ENCODING), path, separator)
+            except (OSError, EOFError) as error:
+                raise TableError(f"{path} cannot be read: {error}") from error
 
     def share_read() -> float | None:
         return opened[0].tell() / max(os.stat(path).st_size, 1) if opened and not opened[0].closed else None

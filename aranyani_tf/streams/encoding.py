@@ -119,13 +119,15 @@ class TableEncoder:
         self.center, squares, num_rows = np.array([moments[name] for name in self.columns]).T
         self.spread = np.sqrt(squares / np.maximum(num_rows - 1, 1))
 
-    def encode(self, piece: pd.DataFrame, unknown: Unknown | None = None) -> np.ndarray:
+    def encode(self, piece: pd.DataFrame, unknown: Unknown | None = None, *, by_rows: bool = False) -> np.ndarray:
         """Features (row, feature) of one piece of the table. A dict `unknown` is told of categories that have no
-        feature or code: column → [how many cells, the first value]."""
+        feature or code: column → [how many cells, the first value]. With `by_rows` an `online` encoder rounds as if
+        rows came one by one, so that it makes no difference how a table is cut."""
         if self.online:
             self.meet(piece)
         values = self.values(piece, self.columns, unknown)
-        center, spread = self.moments.update(values) if self.online else (self.center, self.spread)
+        move = self.moments.walk if by_rows else self.moments.update
+        center, spread = move(values) if self.online else (self.center, self.spread)
         scaled = self.scaled(values, center, spread)
         if self.preprocessing != "one_hot":
             return scaled.astype("float32")

@@ -46,7 +46,8 @@ def test_evaluate_says_what_others_say_of_the_predictions(folder, tmp_path, name
     assert f"demographic parity {abs(rates[0] - rates[1]):.3f}" in told
     assert sha256(model) == before
     tabular = load_tabular(model)
-    assert f"accuracy {100 * tabular.evaluate(people(2000, seed=1), verbose=0, return_dict=True)['accuracy']:.1f}" in told
+    expected = tabular.evaluate(people(2000, seed=1), verbose=0, return_dict=True)["accuracy"]
+    assert f"accuracy {100 * expected:.1f}" in told
 
 
 def test_explain_names_the_features_with_the_largest_weights(folder, capsys):
@@ -112,7 +113,7 @@ def test_a_table_is_what_the_stream_was_made_of(name):
 
 
 @pytest.mark.parametrize(("argv", "told"), [
-    (["run", "people.csv", "--label", "hierd", "--group", "sex"], "no column 'hierd' in people.csv; there are: age, city"),
+    (["run", "people.csv", "--label", "hierd", "--group", "sex"], "no column 'hierd' in people.csv; there are: age"),
     (["run", "people.csv", "--group", "sex"], "--label is missing: the column that holds the label; there are: age"),
     (["run", "nowhere.csv", *CHOSEN], "there is no file nowhere.csv"),
     (["run", "people.csv", "--dataset", "adult"], "name a file, - for standard input, or --dataset NAME"),
@@ -124,7 +125,7 @@ def test_a_table_is_what_the_stream_was_made_of(name):
     (["run", "online.keras", *CHOSEN], "pass --format, one of csv, jsonl, parquet"),
     (["run", "people.csv", *CHOSEN, "--parity-target", "1.5"], "target must be a finite number"),
     (["run", "people.csv", *CHOSEN, "--categorical", "town"], "no column 'town'"),
-    (["run", "people.csv", *CHOSEN, "--labels", "no,no"], "--labels must name at least two values of 'hired', each once"),
+    (["run", "people.csv", *CHOSEN, "--labels", "no,no"], "--labels must name at least two values of 'hired'"),
     (["run", "people.csv", "--resume", "people.csv"], "people.csv cannot be read as a .keras file"),
     (["evaluate", "online.keras", "nowhere.csv"], "there is no file nowhere.csv"),
     (["evaluate", "online.keras", "other.csv"], "no column 'age' in other.csv; there are: x, y"),

@@ -10,7 +10,7 @@ import forked
 from aranyani_tf.command.main import main
 from aranyani_tf.command.run import Run
 from aranyani_tf.command.run_file import load_run
-from command_rows import assert_same_model, people, run
+from command_rows import CHOSEN, assert_same_model, people, run
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +38,8 @@ def assert_as_if_never_stopped(folder, tmp_path):
 
 
 def begin(folder, tmp_path, *further):
-    return ["run", str(folder / "people.csv"), "--label", "hired", "--group", "sex", "--parity-target", "0.05", "--trees",
-            "2", "--height", "3", "--quiet", "--out", str(tmp_path / "m.keras"), "--predictions",
-            str(tmp_path / "said.csv"), *further]
+    return ["run", str(folder / "people.csv"), *CHOSEN, "--parity-target", "0.05", "--out", str(tmp_path / "m.keras"),
+            "--predictions", str(tmp_path / "said.csv"), *further]
 
 
 def go_on(folder, tmp_path):
@@ -95,8 +94,7 @@ def interrupted(path, out, *further):
     with pytest.MonkeyPatch.context() as patch:
         learn = Run.learn
         patch.setattr(Run, "learn", lambda self, *rows: (signal.raise_signal(signal.SIGINT), learn(self, *rows)))
-        return main(["run", str(path), "--label", "hired", "--group", "sex", "--trees", "2", "--height", "3", "--quiet",
-                     "--out", str(out), *further])
+        return main(["run", str(path), *CHOSEN, "--out", str(out), *further])
 
 
 def test_another_source_is_refused(tmp_path, capsys):

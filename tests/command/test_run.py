@@ -3,7 +3,9 @@
 import gzip
 import io
 import json
+import os
 import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -13,7 +15,10 @@ import aranyani_tf as ar
 import forked
 from aranyani_tf.command.main import main
 from aranyani_tf.command.run_file import load_run
-from aranyani_tf.streams.table_options import WAYS
+from aranyani_tf.streams.table_form import TableForm
+from aranyani_tf.streams.table_options import TableOptions
+from aranyani_tf.streams.table_reader import Table
+from aranyani_tf.streams.table_rows import learn
 from command_rows import CHOSEN, assert_same_model, people, run, weights
 
 
@@ -31,9 +36,9 @@ def by_csv(folder):
     return load_run(folder / "by_csv.keras")
 
 
-@pytest.mark.parametrize("preprocessing", WAYS)
+@pytest.mark.parametrize("preprocessing", ["one_hot", "standardized"])
 def test_the_model_is_that_of_the_stream_to_the_last_bit(folder, tmp_path, preprocessing):
-    """Scales round by how rows are cut, and the library's pieces are longer: so of fewer rows than a piece."""
+    """Scales of all rows round by how rows are cut, and the library's pieces are longer: so of less than a piece."""
     run(folder / "few.csv", tmp_path / "m.keras", "--preprocessing", preprocessing)
     tabular, state = load_run(tmp_path / "m.keras")
     stream = ar.Stream.from_csv(folder / "few.csv", label="hired", group="sex", preprocessing=preprocessing)
@@ -46,6 +51,45 @@ def test_the_model_is_that_of_the_stream_to_the_last_bit(folder, tmp_path, prepr
     assert state.rows_read == len(stream) and state.num_bad == 0
     assert tabular.form.encoder.contents() == stream.form.encoder.contents()
     assert tabular.predict({"age": 40, "city": "Lima", "sex": "f", "score": 1.0}) in ("no", "yes")
+
+
+def test_online_it_is_that_of_single_rows_to_the_last_bit(folder, by_csv):
+    """A `TabularModel` that is given the rows one by one, as dicts, knows nothing of pieces."""
+    rows = people(9000)
+    table, options = Table.of_frame(rows, "people"), TableOptions.of("hired", "sex", preprocessing="online")
+    form = TableForm.of_table(table, options)
+    learn(form, table)  # the names of labels and groups; an online form keeps nothing else
+    alone = ar.TabularModel(ar.Aranyani(fairness_weight=ar.ParityTarget(0.05), num_trees=2, height=3, seed=0), form)
+    with alone.live() as live:
+        for row in rows.to_dict("records"):
+            live.learn(row)
+    tabular, state = by_csv
+    for left, right in zip(weights(tabular), weights(alone), strict=True):
+        np.testing.assert_array_equal(left, right)
+    assert tabular.form.encoder.contents() == form.encoder.contents() and state.rows_read == 9000
+
+
+def test_rows_of_a_slow_pipe_are_learned_when_they_come(tmp_path):
+    """The first piece has to be whole; after it, nobody waits for more than there is."""
+    os.mkfifo(tmp_path / "pipe")
+    lines, said = people(6000).to_csv(index=False).splitlines(keepends=True), tmp_path / "said.csv"
+    process = forked.start(from_pipe, str(tmp_path / "pipe"), str(tmp_path / "m.keras"), str(said))
+    with open(tmp_path / "pipe", "w", encoding="utf-8") as pipe:
+        for start, end in ((0, 4097), (4097, 4098), (4098, 5001)):
+            pipe.write("".join(lines[start:end]))
+            pipe.flush()
+            give_up = time.monotonic() + 60
+            while not said.is_file() or said.read_text(encoding="utf-8").count("\n") < end:
+                assert process.is_alive() and time.monotonic() < give_up
+                time.sleep(0.01)
+        pipe.write("".join(lines[5001:]))
+    process.join()
+    assert process.exitcode == 0
+    people(6000).to_csv(tmp_path / "people.csv", index=False)
+    run(tmp_path / "people.csv", tmp_path / "whole.keras")
+    found, whole = (load_run(tmp_path / f"{name}.keras")[0] for name in ("m", "whole"))
+    for left, right in zip(weights(found), weights(whole), strict=True):
+        np.testing.assert_array_equal(left, right)
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet", "csv.gz", "tsv", "csv through a pipe", "jsonl through a pipe"])
@@ -130,6 +174,11 @@ def test_keras_loads_the_file_as_any_other(folder, tmp_path):
     tabular.predict_then_learn(people(10, seed=5))
     tabular.save(tmp_path / "later.keras")  # which no longer says how far the run was
     assert main(["run", str(folder / "few.csv"), "--resume", str(tmp_path / "later.keras")]) == 2
+
+
+def from_pipe(path, out, said):
+    sys.stdin = open(path, encoding="utf-8")  # noqa: SIM115  of a process of its own
+    run("-", out, "--predictions", said)
 
 
 def measure(path, out, answer):
