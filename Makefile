@@ -5,6 +5,7 @@ RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 EVERYTHING := $(VENV)/.installed-everything
 DOCS := $(VENV)/.installed-docs
+SERVICE := $(VENV)/.installed-service
 PIP_INSTALL := $(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e
 SWEEP ?= adult
 # Every script of reproduce/ that has a FIGURE.
@@ -13,12 +14,13 @@ FIGURES := $(shell $(firstword $(wildcard $(RUN)) $(PYTHON)) reproduce/harness/f
 # of two workers holds up to 4.5 GB in the last one.
 TESTS := 'tests/model tests/tabular' 'tests/reproduce' 'tests/streams tests/evaluation tests/control tests/exports \
   tests/datasets tests/embeddings tests/baselines tests/forest tests/theory tests/fairness tests/adapters tests/river \
-  tests/scikit tests/command tests/learning tests/engine tests/test_*.py aranyani_tf README.md'
+  tests/scikit tests/command tests/service tests/learning tests/engine tests/test_*.py aranyani_tf README.md \
+  docs/live.md'
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .DEFAULT_GOAL := help
 .PHONY: help setup everything figures $(FIGURES) matched claims report memory table2 theory sweep data table1 \
-  embeddings wiki_toxicity own_tables test lint benchmark docs architecture numbers clean
+  embeddings wiki_toxicity own_tables test lint benchmark service_load docs architecture numbers clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9_]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,7 +39,7 @@ $(INSTALLED): setup.py pyproject.toml constraints.txt
 everything: $(EVERYTHING)  ## setup, and what tests and embeddings need besides (torch, transformers, …)
 
 $(EVERYTHING): $(INSTALLED)
-	$(PIP_INSTALL) '.[baselines,embeddings,export,reproduce,test]'
+	$(PIP_INSTALL) '.[baselines,embeddings,export,reproduce,service,test]'
 	@touch $@
 
 figures: setup  ## all that do not say in_all=False, some forty minutes (QUICK=1: a few); goes on where it was stopped
@@ -91,6 +93,13 @@ lint: everything  ## ruff, and mypy on the package
 
 benchmark: setup  ## speed against River, scikit-learn and plain Keras -> results/benchmark.csv
 	$(RUN) benchmarks/speed.py $(ARGS)
+
+service_load: $(SERVICE)  ## the service of examples/service for two minutes, and ten kills -> results/service.csv
+	$(RUN) benchmarks/service_load.py $(ARGS)
+
+$(SERVICE): $(INSTALLED)
+	$(PIP_INSTALL) '.[reproduce,service]'
+	@touch $@
 
 docs: $(DOCS)  ## the API page, from the docstrings -> docs/api/index.html
 	PYTHONPATH=reproduce $(RUN) -m prepare.api_page

@@ -54,11 +54,13 @@ setup(
         "reproduce": ["filelock>=4", "matplotlib>=3.9", "pyyaml>=6", "scikit-learn>=1.5", "scipy>=1.11",
                       "setuptools>=77", "sweeps>=0.2", "wandb>=0.25"],
         "scikit": ["scikit-learn>=1.6"],  # aranyani_tf.scikit
+        # The service in examples/service; httptools reads requests by compiled code.
+        "service": ["starlette>=1.0", "uvicorn>=0.40", "httptools>=0.6"],
         # ai-edge-litert and onnxruntime are the interpreters of what is exported; prometheus-client's parser reads what
-        # FairnessMonitor writes.
-        "test": ["ai-edge-litert>=2", "fairlearn>=0.13", "hypothesis>=6.100", "mypy>=1.15", "onnxruntime>=1.20",
-                 "prometheus-client>=0.20", "pytest>=8", "pytest-xdist>=3.6", "pyyaml>=6", "ruff>=0.9",
-                 "scikit-learn>=1.5", "setuptools>=77", "wheel"],
+        # FairnessMonitor writes; by httpx2 Starlette's test client asks.
+        "test": ["ai-edge-litert>=2", "fairlearn>=0.13", "httpx2>=2", "hypothesis>=6.100", "mypy>=1.15",
+                 "onnxruntime>=1.20", "prometheus-client>=0.20", "pytest>=8", "pytest-xdist>=3.6", "pyyaml>=6",
+                 "ruff>=0.9", "scikit-learn>=1.5", "setuptools>=77", "wheel"],
         "docs": ["pdoc>=15"],
     },
 )

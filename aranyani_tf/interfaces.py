@@ -127,7 +127,11 @@ class Constraint(Protocol):
 
     def remember(self, memory: Memory, trace: Trace, membership: tf.Tensor, labels: tf.Tensor,
                  groups: tf.Tensor) -> Memory:
-        """The memory with a step's samples; membership is (batch, cell)."""
+        """The memory with a step's samples; membership is (batch, cell).
+
+        A constraint that can do with weights of rows takes one argument more, `row_weights=None`, (batch,): it is
+        given where rows have weights. Without it a model refuses them.
+        """
         ...
 
     def fairness_gradients(self, memory: Memory, trace: Trace, membership: tf.Tensor,

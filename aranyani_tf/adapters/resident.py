@@ -42,9 +42,9 @@ class Resident:
         """As `live.predict`: (feature,) → (label,), or (row, feature) → (row, label)."""
         return (self.live or self.opened()).predict(rows)
 
-    def learn(self, rows: np.ndarray, labels: Any, groups: Any) -> None:
+    def learn(self, rows: np.ndarray, labels: Any, groups: Any, sample_weight: Any = None) -> None:
         """As `live.learn`, of one row or some; labels and groups are codes."""
-        (self.live or self.opened()).learn(rows, labels, groups)
+        (self.live or self.opened()).learn(rows, labels, groups, sample_weight)
 
     def opened(self) -> Live:
         self.live = self.model.live().__enter__()

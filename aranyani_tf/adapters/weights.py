@@ -7,26 +7,24 @@ import numpy as np
 from aranyani_tf.errors import ArgumentError
 
 
-def require_ones(name: str, weights: Any, num_rows: int | None = None) -> None:
-    """Raises unless every row counts once: other weights are not possible yet.
+def weights_of(name: str, weights: Any, num_rows: int) -> np.ndarray | None:
+    """The weight of each row, (row,); None if every row counts once.
 
     Args:
-        weights: one number for all, or one for each of `num_rows`; None is 1.
+        weights: one number for all, or one for each row; None is 1.
 
-    >>> require_ones("w", 1.0)
-    >>> require_ones("w", 2.0)
-    Traceback (most recent call last):
-    ...
-    aranyani_tf.errors.ArgumentError: w must be 1, since every row counts once; got 2.0
+    >>> weights_of("w", 2, num_rows=3)
+    array([2., 2., 2.])
     """
-    if weights is None or (isinstance(weights, (int, float)) and weights == 1):
-        return
+    if weights is None:
+        return None
     try:
         given = np.asarray(weights, "float64")
     except (TypeError, ValueError):
         raise ArgumentError(f"{name} must be numbers, got {weights!r}") from None
-    if given.ndim and num_rows is not None and given.shape != (num_rows,):
+    if given.ndim and given.shape != (num_rows,):
         raise ArgumentError(f"{name} must have shape ({num_rows},), one for each row; got {given.shape}")
-    if not (given == 1).all():
-        first = given.ravel()[np.argmax(given != 1)]
-        raise ArgumentError(f"{name} must be 1, since every row counts once; got {first}")
+    bad = ~(np.isfinite(given) & (given >= 0))
+    if bad.any():
+        raise ArgumentError(f"{name} must be finite and at least 0; got {given.ravel()[np.argmax(bad)]}")
+    return None if (given == 1).all() else np.broadcast_to(given, (num_rows,)).copy()

@@ -30,10 +30,12 @@ RULES: dict[str, dict[str, Any]] = {"output": {"memory": 500, "gain": 0.5, "damp
                                     "node": {"memory": 1000, "gain": 2.0, "damping": 10.0, "most": 10.0}}
 
 
-def with_defaults(constraint: str | None, penalty: Any, decay: float | None, online: bool) -> tuple[Any, ...]:
-    """A model's constraint, penalty and decay: those that keep a target best, where none was given."""
-    return (constraint or "output", Huber(linear_slope=1.0) if penalty is None else penalty,
-            0.01 if decay is None and online else decay)
+def with_defaults(constraint: str | None, penalty: Any, decay: float | None, forget: str | None,
+                  online: bool) -> tuple[Any, ...]:
+    """A model's constraint, penalty, decay and forget: those that keep a target best, where none was given."""
+    decay = 0.003 if decay is None and online else decay
+    return (constraint or "output", Huber(linear_slope=1.0) if penalty is None else penalty, decay,
+            forget or ("rows" if decay is None else "time"))
 
 
 @keras.saving.register_keras_serializable("aranyani_tf")
@@ -41,8 +43,9 @@ class ParityTarget:
     """A gap that is not to be exceeded, in λ's place: `Aranyani(fairness_weight=ParityTarget(0.05))`.
 
     The group is needed to learn, as ever, and never to predict. A model that is given a target and no `constraint`,
-    `penalty` and `decay` has those that keep it best: the output level, a slope of 1, a decay of 0.01. The target is a
-    goal that λ is moved by, not a promise: docs/live.md says how often it was kept, and where it was not.
+    `penalty`, `decay` and `forget` has those that keep it best: the output level, a slope of 1, a decay of 0.003 in
+    time. The target is a goal that λ is moved by, not a promise: docs/live.md says how often it was kept, and where it
+    was not.
 
     Args:
         target: the largest difference between two groups' rates of decisions.

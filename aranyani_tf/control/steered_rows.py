@@ -17,14 +17,18 @@ def pieces(steering: Steering | None, num_rows: int, samples_per_step: int) -> I
 
 
 def learn_steered(engine: Any, state: Any, optimizer: Any, fairness_weight: float, steering: Steering | None,
-                  features: np.ndarray, labels: np.ndarray, groups: np.ndarray, *,
+                  features: np.ndarray, labels: np.ndarray, groups: np.ndarray, row_weights: np.ndarray, *,
                   records: bool) -> tuple[np.ndarray, np.ndarray, float]:
-    """`RowEngine.learn`, stretch by stretch; λ is the steering's where there is one."""
+    """`RowEngine.learn`, stretch by stretch; λ is the steering's where there is one.
+
+    Args:
+        row_weights: (row,), or empty.
+    """
     outputs, norms, penalty = [], [], 0.0
     for here in pieces(steering, len(labels), engine.settings.samples_per_step):
         weight = fairness_weight if steering is None else steering.weight
         said, steps, penalty = engine.learn(state, optimizer, weight, features[here], labels[here], groups[here],
-                                            records=records)
+                                            row_weights[here], records=records)
         outputs.append(said)
         norms.append(steps)
         if steering is not None:

@@ -10,13 +10,15 @@ condition of the notion, q_c(p) how probable it is that the row meets it (1 for 
 
     d_cij ← [d_cij + η·(gap_cij − target)]₊,    gap_cij = max(recent rate_i − rate_j, rate_i − rate_j of all rows)
 
-Recent rates forget with every row, of whatever group, so that all groups are compared over the same time.
+Recent rates forget with every row, of whatever group, so that all groups are compared over the same time. A rate
+counts once it rests on `FEW` rows: before, chance alone would move everybody's threshold, also the large group's.
 """
 
 import numpy as np
 
 from aranyani_tf.engine.compiler import compiled
 
+FEW = 20
 ALWAYS, POSITIVE, EACH = 0, 1, 2  # demographic parity, equal opportunity, equalized odds
 
 
@@ -54,9 +56,11 @@ def learn_row(kind: int, decided: float, label: int, group: int, target: float, 
             total[c, group, 1] += decided
         for i in range(num_groups):
             for j in range(i):
-                if total[c, i, 0] > 0 and total[c, j, 0] > 0:
-                    late = recent[c, i, 1] / recent[c, i, 0] - recent[c, j, 1] / recent[c, j, 0]
+                if min(total[c, i, 0], total[c, j, 0]) >= FEW:
                     ever = total[c, i, 1] / total[c, i, 0] - total[c, j, 1] / total[c, j, 0]
+                    late = ever
+                    if min(recent[c, i, 0], recent[c, j, 0]) >= FEW:
+                        late = recent[c, i, 1] / recent[c, i, 0] - recent[c, j, 1] / recent[c, j, 0]
                     above = max(prices[c, i, j] + rate * (max(late, ever) - target), 0.0)
                     below = max(prices[c, j, i] + rate * (max(-late, -ever) - target), 0.0)
                     both = min(above, below)  # where the two gaps disagree, prices would grow against each other

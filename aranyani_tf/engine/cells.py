@@ -11,14 +11,16 @@ TINY = 1e-30
 
 
 @inner
-def count(samples: int, member: np.ndarray, arrived: np.ndarray, decay: float, by_time: bool, online: bool,
-          cell_count: np.ndarray, shares: np.ndarray, totals: np.ndarray) -> None:
-    """Counts a step's samples, and gives each its share in its cell's new mean: 1/count, or less with decay.
+def count(samples: int, member: np.ndarray, row_weights: np.ndarray, arrived: np.ndarray, decay: float, by_time: bool,
+          online: bool, cell_count: np.ndarray, shares: np.ndarray, totals: np.ndarray) -> None:
+    """Counts a step's samples, and gives each its share in its cell's new mean: weight/count, or less with decay.
 
-    From the last sample to the first, since a sample is discounted for each later one that makes its cell forget.
+    From the last sample to the first, since a sample is discounted for each later one that makes its cell forget; it
+    makes it forget once, whatever it weighs. A count is at least 1, or what a lighter sample weighs.
 
     Args:
-        member: (sample, cell), what each counts for; arrived: (sample,), whether it makes cells forget by time.
+        member: (sample, cell), what each counts for; row_weights: (sample,), more than 0.
+        arrived: (sample,), whether it makes cells forget by time.
         shares, totals: (sample, cell) and (cell,), to be filled.
     """
     for cell in range(cell_count.size):
@@ -26,7 +28,7 @@ def count(samples: int, member: np.ndarray, arrived: np.ndarray, decay: float, b
             cell_count[cell] = 0
         kept, new = 1.0, 0.0
         for i in range(samples - 1, -1, -1):
-            weight = member[i, cell] * kept
+            weight = member[i, cell] * row_weights[i] * kept
             new += weight
             shares[i, cell] = weight
             if decay > 0:
@@ -38,7 +40,7 @@ def count(samples: int, member: np.ndarray, arrived: np.ndarray, decay: float, b
         cell_count[cell] = kept * cell_count[cell] + new
         totals[cell] = 0
         for i in range(samples):
-            shares[i, cell] = shares[i, cell] / max(cell_count[cell], 1.0)
+            shares[i, cell] = shares[i, cell] / max(cell_count[cell], min(row_weights[i], 1.0))
             totals[cell] += shares[i, cell]
 
 

@@ -22,7 +22,7 @@ from aranyani_tf.forest.oblique_forest import ObliqueForest
 from aranyani_tf.learning.forest_learner import ForestLearner
 from aranyani_tf.learning.step import Step
 
-NO_KINDS, NO_LABELS, NO_GROUPS = np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int32)
+NO_KINDS, NO_LABELS, NO_GROUPS, NO_WEIGHTS = np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int32), np.zeros(0)
 NO_OPTIMIZER = Optimizer(ADAM, 0.0)
 
 
@@ -80,7 +80,8 @@ class ForestEngine:
         plan = plan_of(self.shape, self.settings._replace(samples_per_step=1), NO_OPTIMIZER)
         outputs = np.empty((len(features), self.shape.num_labels), self.dtype)
         walk(*plan, state.numbers, state.counts, state.iterations, *self.work(), self.contrasts, self.table,
-             only_read(features, self.dtype), NO_LABELS, NO_GROUPS, NO_KINDS, False, False, outputs, outputs[:0])
+             only_read(features, self.dtype), NO_LABELS, NO_GROUPS, NO_KINDS, NO_WEIGHTS, False, False, outputs,
+             outputs[:0])
         return outputs
 
 
@@ -133,8 +134,12 @@ class RowEngine(ForestEngine):
         return plain(found, "float64")
 
     def learn(self, state: State, optimizer: Optimizer, fairness_weight: float, features: np.ndarray,
-              labels: np.ndarray, groups: np.ndarray, *, records: bool = False) -> tuple[np.ndarray, np.ndarray, float]:
+              labels: np.ndarray, groups: np.ndarray, row_weights: np.ndarray = NO_WEIGHTS, *,
+              records: bool = False) -> tuple[np.ndarray, np.ndarray, float]:
         """Walks rows that were checked, whatever becomes of the state.
+
+        Args:
+            row_weights: (row,), more than 0; empty if each weighs 1.
 
         Returns:
             what was predicted for each row before (row, label), norms of the gradients (step, 9), the penalty.
@@ -146,7 +151,8 @@ class RowEngine(ForestEngine):
         table, kinds = self.kinds_of(labels, groups)
         _, penalty = walk(*plan_of(self.shape, settings, optimizer), state.numbers, state.counts, state.iterations,
                           *self.work(settings.samples_per_step), self.contrasts, table, only_read(features, self.dtype),
-                          plain(labels, "float64"), plain(groups, "int32"), kinds, True, False, outputs, norms)
+                          plain(labels, "float64"), plain(groups, "int32"), kinds, plain(row_weights, "float64"), True,
+                          False, outputs, norms)
         return outputs, norms, penalty
 
     def kinds_of(self, labels: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -58,8 +58,8 @@ def parts_of_plan(whole: np.ndarray, rest: np.ndarray) -> tuple[Shape, Settings,
 @compiled(_nrt=False)
 def walk(whole: np.ndarray, rest: np.ndarray, numbers: np.ndarray, counts: np.ndarray, iterations: np.ndarray,
          real: np.ndarray, wide: np.ndarray, contrasts: np.ndarray, table: np.ndarray, rows: np.ndarray,
-         labels: np.ndarray, groups: np.ndarray, kinds: np.ndarray, learns: bool, guarded: bool, outputs: np.ndarray,
-         norms: np.ndarray) -> tuple[Any, float]:
+         labels: np.ndarray, groups: np.ndarray, kinds: np.ndarray, row_weights: np.ndarray, learns: bool,
+         guarded: bool, outputs: np.ndarray, norms: np.ndarray) -> tuple[Any, float]:
     """Walks rows, (n, feature), in order; fills outputs (n, label) and norms (step, 9).
 
     Args:
@@ -72,6 +72,7 @@ def walk(whole: np.ndarray, rest: np.ndarray, numbers: np.ndarray, counts: np.nd
         table: (kind, cell), what rows count for the cells by their kind, which is label·(groups + 1) + group, both
             counted from 1 and 0 where missing; of a regression's target all that counts is whether it is known.
         kinds: (n,), the rows' kinds if they are others; empty if not.
+        row_weights: (n,), what rows weigh, more than 0; empty if each weighs 1.
         learns: False only predicts.
         guarded: stops before a step that might leave numbers behind that are none.
 
@@ -102,6 +103,7 @@ def walk(whole: np.ndarray, rest: np.ndarray, numbers: np.ndarray, counts: np.nd
         for i in range(samples):
             t = done + i
             work.label[i], work.group[i] = labels[t], groups[t]
+            work.row_weights[i] = row_weights[t] if row_weights.size > 0 else 1.0
             hidden = False
             if settings.positives_only:  # unless label 1 is the first of the most probable
                 for c in range(shape.num_labels):
@@ -126,9 +128,10 @@ def walk(whole: np.ndarray, rest: np.ndarray, numbers: np.ndarray, counts: np.nd
         work.by_leaves[:] = 0
         steepest = 0.0
         for i in range(samples):
-            slope = step.differentiate(shape, i, done + i, 1 / max(labelled, 1), outputs, work)
+            row_weight = work.row_weights[i]
+            slope = step.differentiate(shape, i, done + i, row_weight / max(labelled, 1), outputs, work)
             step.quantities(shape, settings.compares_loss, i, done + i, slope, outputs, work)
-            steepest = max(steepest, abs(slope))
+            steepest = max(steepest, abs(slope) * max(row_weight, 1.0))
             if slope != slope or outputs[done + i, 0] != outputs[done + i, 0]:
                 steepest = np.inf
         if guarded:
@@ -143,8 +146,8 @@ def walk(whole: np.ndarray, rest: np.ndarray, numbers: np.ndarray, counts: np.nd
             counts[-1] = entry
 
         # The memory, and what the gaps in it ask for.
-        cells.count(samples, work.member, work.arrived, settings.decay, settings.by_time, settings.online, cell_count,
-                    work.share, work.total)
+        cells.count(samples, work.member, work.row_weights, work.arrived, settings.decay, settings.by_time,
+                    settings.online, cell_count, work.share, work.total)
         step.remember(samples, settings.online, work, parts)
         cells.coefficients(contrasts, weight, settings.knee, settings.slope, settings.chance, cell_count,
                            parts.values, parts.squares, work.gap, work.coefficient)

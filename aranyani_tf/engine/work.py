@@ -36,6 +36,7 @@ class Work(NamedTuple):
     label: np.ndarray  # (sample,), NaN where missing
     group: np.ndarray  # (sample,)
     arrived: np.ndarray  # (sample,), whether there is a label or a group
+    row_weights: np.ndarray  # (sample,), 1 where rows have none
     norm: np.ndarray  # (3, 3): squares of the gradients of task, fairness and both, for kernel, bias and leaves
 
 
@@ -48,7 +49,7 @@ def work_sizes(shape: Shape, samples: int) -> tuple[int, int]:
     each = 3 * slots + 2 * leaves + values + rows * columns
     once = 5 * slots + 3 * leaves + labels * (leaves + 1) + (3 + cells) * values + (cells + 1) * rows * columns
     spare = 32 * whole_lines(1)  # each of the arrays begins with a cache line
-    return samples * each + once + by_leaf + spare, samples * (2 * cells + 3) + 2 * cells + 9 + spare
+    return samples * each + once + by_leaf + spare, samples * (2 * cells + 4) + 2 * cells + 9 + spare
 
 
 @inner
@@ -87,11 +88,12 @@ def cut_work(shape: Shape, samples: int, real: np.ndarray, wide: np.ndarray) -> 
     label, wide = head(wide, n)
     group, wide = head(wide, n)
     arrived, wide = head(wide, n)
+    row_weights, wide = head(wide, n)
     return Work(
         z, powers, decisions.reshape(n, slots), slopes.reshape(n, slots), reach.reshape(n, places), worth,
         leaf_shares.reshape(labels, leaves), upstream, by_logits.reshape(n, 1, slots),
         by_leaves.reshape(1, 1, labels, leaves), value.reshape(n, values), column.reshape(n, rows, columns),
         leaf_column.reshape(n, quantities, labels, leaves), gap.reshape(3, values), coefficient.reshape(cells, values),
         by_column.reshape(cells, rows, columns), pending.reshape(rows, columns), real[:slots].reshape(1, slots),
-        member.reshape(n, cells), share.reshape(n, cells), total, counts, label, group, arrived,
+        member.reshape(n, cells), share.reshape(n, cells), total, counts, label, group, arrived, row_weights,
         wide[:9].reshape(3, 3))

@@ -4,23 +4,21 @@ import dataclasses
 import os
 import threading
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
-from aranyani_tf import checked_json
-from aranyani_tf.errors import ArgumentError
+from aranyani_tf.checked_json import Kind
+from aranyani_tf.errors import ArgumentError, DamagedFileError
 from aranyani_tf.evaluation.alarm import sound
 from aranyani_tf.evaluation.decision_counts import DecisionCounts
 from aranyani_tf.evaluation.gap_interval import GapInterval
 from aranyani_tf.evaluation.monitor_report import MonitorReport, report_of
 from aranyani_tf.evaluation.monitor_settings import MonitorSettings
 from aranyani_tf.evaluation.prequential import RECENT
-from aranyani_tf.files import whole_file
 
-KIND, VERSION = "aranyani_tf.FairnessMonitor", 1
+MONITOR = Kind("FairnessMonitor", 1, DamagedFileError, "write one with monitor.save(path)")
 Function = Callable[[MonitorReport], Any]
 
 
@@ -183,13 +181,16 @@ class FairnessMonitor:
 
     def to_json(self) -> str:
         """All that was counted and all settings, but for `on_alarm` and `run`, with a version and a check sum."""
-        return checked_json.sealed(KIND, VERSION, self.state())
+        return MONITOR.text(self.state())
 
     @classmethod
     def from_json(cls, text: str, *, on_alarm: Function | None = None, run: Any = None,
                   place: str = "the text") -> Self:
         """The monitor that `to_json` was asked for; it goes on exactly, and an alarm that was sounded stays so."""
-        state = checked_json.unsealed(text, KIND, VERSION, place)
+        return cls.of_state(MONITOR.opened(text, place), on_alarm, run)
+
+    @classmethod
+    def of_state(cls, state: dict[str, Any], on_alarm: Function | None, run: Any) -> Self:
         monitor = cls(**state["settings"], on_alarm=on_alarm, run=run)
         monitor.absorb(state)
         monitor.next_look = state["next_look"]
@@ -197,10 +198,9 @@ class FairnessMonitor:
 
     def save(self, path: str | os.PathLike) -> None:
         """`to_json` into a file that is whole or not there."""
-        with whole_file(path, "w") as file:
-            file.write(self.to_json())
+        MONITOR.write(self.state(), path)
 
     @classmethod
     def load(cls, path: str | os.PathLike, *, on_alarm: Function | None = None, run: Any = None) -> Self:
         """The monitor that was saved there."""
-        return cls.from_json(Path(path).read_text(encoding="utf-8"), on_alarm=on_alarm, run=run, place=str(path))
+        return cls.of_state(MONITOR.read(path), on_alarm, run)

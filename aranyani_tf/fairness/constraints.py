@@ -73,12 +73,12 @@ class RunningMeans:
         raise NotImplementedError
 
     def remember(self, memory: Memory, trace: Trace, membership: tf.Tensor, labels: tf.Tensor,
-                 groups: tf.Tensor) -> Memory:
+                 groups: tf.Tensor, row_weights: tf.Tensor | None = None) -> Memory:
         """The running means with this step's samples; offline they are of these samples alone."""
         if not self.objective.online:
             blank = tf.nest.map_structure(tf.zeros_like, memory)
             memory = blank._replace(group_count=memory.group_count)
-        count, shares = self.objective.counted(memory, membership, labels, groups)
+        count, shares = self.objective.counted(memory, membership, labels, groups, row_weights)
         values = self.values(trace)
         memory = memory.blended(
             shares, (share_out(shares, values), *self.gradients(trace, shares)),

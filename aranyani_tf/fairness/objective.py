@@ -48,11 +48,11 @@ class Objective:
         return self.notion.membership(
             labels, groups, outputs, num_labels=self.num_labels, num_groups=self.num_groups, dtype=outputs.dtype)
 
-    def counted(self, memory: Memory, membership: tf.Tensor, labels: tf.Tensor,
-                groups: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    def counted(self, memory: Memory, membership: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor,
+                row_weights: tf.Tensor | None = None) -> tuple[tf.Tensor, tf.Tensor]:
         """Cell counts (cell,) with the step's samples, and each sample's share in its cell's new mean."""
         arrived = None if self.forget == "rows" else is_informative(labels, groups)
-        return memory.counted(membership, self.decay, arrived)
+        return memory.counted(membership, self.decay, arrived, row_weights)
 
     def gaps(self, memory: Memory) -> tf.Tensor:
         """F, (constraint, value); 0 for a contrast with a cell that nobody was in yet.

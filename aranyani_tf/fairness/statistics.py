@@ -10,6 +10,9 @@ an exponentially weighted mean with its bias corrected. So forgetting is one fac
 estimator. A cell may forget with its own rows ("rows"), or all cells with every row, whoever arrived
 ("time"): then the means of a large and a small group cover the same stretch of the past.
 
+A row of weight w counts as w rows that come at once do, count ← count + w, mean ← mean + (value − mean)·w / count;
+with `decay` it makes a cell forget once, whatever it weighs, count ← (1 − decay)·count + w.
+
 Where a gap has to be told from chance, a third mean is kept, that of the quantity's square; with
 the second it gives the variance.
 
@@ -49,8 +52,8 @@ class Memory(NamedTuple):
     def gradients(self) -> tuple:
         return self.kept[1:]
 
-    def counted(self, membership: tf.Tensor, decay: float | None,
-                arrived: tf.Tensor | None = None) -> tuple[tf.Tensor, tf.Tensor]:
+    def counted(self, membership: tf.Tensor, decay: float | None, arrived: tf.Tensor | None = None,
+                row_weights: tf.Tensor | None = None) -> tuple[tf.Tensor, tf.Tensor]:
         """Counts the step's samples and gives each its share in its cell's new mean.
 
         Several samples of a step are counted one after the other, so with decay a sample is
@@ -60,19 +63,23 @@ class Memory(NamedTuple):
             membership: (batch, cell), 1 where the sample belongs to the cell.
             arrived: (batch,), 1 for samples that make every cell forget; None if each cell forgets
                 with its own samples.
+            row_weights: (batch,) float64, how many rows a sample stands for, more than 0; None is 1 each.
         Returns:
             cell counts (cell,) and shares (batch, cell).
         """
         membership = tf.cast(membership, self.cell_count.dtype)
         if decay is None:
-            weights, kept = membership, 1.0
+            new, kept = membership, 1.0
         else:
             forgets = membership if arrived is None else tf.cast(arrived, membership.dtype)[:, None]
             later = tf.cumsum(forgets, axis=0, exclusive=True, reverse=True)
-            weights = membership * (1 - decay) ** later
+            new = membership * (1 - decay) ** later
             kept = (1 - decay) ** tf.reduce_sum(forgets, axis=0)
-        count = kept * self.cell_count + tf.reduce_sum(weights, axis=0)
-        return count, tf.cast(weights / tf.maximum(count, 1.0), self.kept[0].dtype)
+        fewest = 1.0  # that a count with a sample in it is taken for
+        if row_weights is not None:
+            new, fewest = new * row_weights[:, None], tf.minimum(row_weights, 1.0)[:, None]
+        count = kept * self.cell_count + tf.reduce_sum(new, axis=0)
+        return count, tf.cast(new / tf.maximum(count, fewest), self.kept[0].dtype)
 
     def blended(self, shares: tf.Tensor, kept: tuple, squares: Sequence[tf.Tensor] = ()) -> "Memory":
         """The means after the step; the arguments are sums over its samples, weighted by the shares."""

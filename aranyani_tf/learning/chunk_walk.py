@@ -14,7 +14,7 @@ from aranyani_tf.fairness.statistics import CellStatistics, Memory
 from aranyani_tf.labels import missing_label
 from aranyani_tf.learning.step import Outcome, Step
 
-Rows = tuple[tf.Tensor, tf.Tensor, tf.Tensor]  # features, labels, groups
+Rows = tuple[tf.Tensor, ...]  # features, labels, groups, and weights if they have any
 
 
 def walk(step: Step, advance: Callable[[Any, Rows], tuple[Any, Outcome]], carried: Any, rows: Rows,
@@ -32,9 +32,10 @@ def walk(step: Step, advance: Callable[[Any, Rows], tuple[Any, Outcome]], carrie
         what the last step carried on; outputs (step, *axis, sample, label), what was predicted for each row
         before it was learned; norms (step, *axis, norm) of the gradients, if the step records them.
     """
-    features, labels, groups = rows
+    features, labels, groups, *row_weights = rows
     samples = tuple(in_steps(array, samples_per_step, filler) for array, filler in (
-        (step.learner.prepare(features), 0), (labels, missing_label(labels)), (groups, -1)))
+        (step.learner.prepare(features), 0), (labels, missing_label(labels)), (groups, -1),
+        *((array, 1) for array in row_weights)))
     num_steps, size = (num_rows + samples_per_step - 1) // samples_per_step, tf.shape(samples[1])[0]
 
     def body(index: tf.Tensor, carried: Any, outputs: tf.TensorArray,

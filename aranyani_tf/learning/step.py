@@ -45,8 +45,9 @@ class Step:
         return self.all_known and self.update_when == "always" and not self.wait_for_all_groups
 
     def __call__(self, weights: Sequence[tf.Tensor], state: Sequence[tf.Tensor], memory: Memory,
-                 fairness_weight: tf.Tensor, inputs: tf.Tensor, labels: tf.Tensor,
-                 groups: tf.Tensor) -> Outcome:
+                 fairness_weight: tf.Tensor, inputs: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor,
+                 row_weights: tf.Tensor | None = None) -> Outcome:
+        """Samples (batch, …), and what they weigh, float64 and more than 0; None is 1 each."""
         trace = self.learner.trace(weights, state, inputs, labels, self.constraint.quantities)
         if self.update_when == "predicted_positive":  # what is not revealed is missing
             revealed = tf.equal(tf.argmax(trace.said, axis=-1), 1)
@@ -56,12 +57,16 @@ class Step:
         else:
             labelled = tf.cast(is_labelled(labels), trace.losses.dtype)  # (batch,)
 
-        # Task gradient: the mean over the labelled samples.
-        task = trace.gradients(labelled / tf.maximum(tf.reduce_sum(labelled), 1.0))
+        # Task gradient: the mean over the labelled samples, each times its weight.
+        upstream = labelled / tf.maximum(tf.reduce_sum(labelled), 1.0)
+        if row_weights is not None:
+            upstream *= tf.cast(row_weights, upstream.dtype)
+        task = trace.gradients(upstream)
 
         # Fairness gradient, from the memory after this step's samples.
         membership = self.objective.membership(labels, groups, trace.said)
-        memory = self.constraint.remember(memory, trace, membership, labels, groups)
+        weighed = () if row_weights is None else (row_weights,)
+        memory = self.constraint.remember(memory, trace, membership, labels, groups, *weighed)
         memory = self.with_groups(memory, groups)
         fairness = self.constraint.fairness_gradients(memory, trace, membership, fairness_weight)
 

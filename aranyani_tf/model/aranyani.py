@@ -63,7 +63,8 @@ class Aranyani(EngineModel):
             authors' released code does.
         decay: forgetting rate of the running means, e.g. 0.001; None is the plain mean.
         forget: "rows": a cell forgets with each of its own samples, so that a small group's mean covers a
-            longer past than a large one's; "time": all cells forget with every sample.
+            longer past than a large one's; "time": all cells forget with every sample. None is "rows", or
+            "time" with a `ParityTarget`.
         chance: how many standard errors of a gap count as chance: it is that much shorter before the penalty
             sees it, and a group of a few samples moves nothing. 0.0 is the paper's rule; 2.0 is a good
             choice.
@@ -88,11 +89,12 @@ class Aranyani(EngineModel):
                  activation: Any = "sigmoid", routing: str = "levels",
                  predictor: keras.layers.Layer | None = None, encoder: keras.layers.Layer | None = None,
                  samples_per_step: int = 1, online: bool = True, update_when: str = "always",
-                 wait_for_all_groups: bool = False, decay: float | None = None, forget: str = "rows",
+                 wait_for_all_groups: bool = False, decay: float | None = None, forget: str | None = None,
                  chance: float = 0.0, scale_target: bool = True, record_gradients: bool = False,
                  on_bad_rows: str = "raise", seed: int | None = None, **kwargs: Any) -> None:
         if isinstance(fairness_weight, ParityTarget):
-            constraint, penalty, decay = parity_target.with_defaults(constraint, penalty, decay, online)
+            constraint, penalty, decay, forget = parity_target.with_defaults(constraint, penalty, decay, forget, online)
+        forget = forget or "rows"
         require_settings(
             num_labels=num_labels, num_groups=num_groups, samples_per_step=samples_per_step, online=online,
             update_when=update_when, wait_for_all_groups=wait_for_all_groups, decay=decay, forget=forget,

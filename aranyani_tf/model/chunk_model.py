@@ -52,15 +52,16 @@ class ChunkModel(SharedModel):
         self.num_labels, self.num_groups, self.positive_label = num_labels, num_groups, positive_label
         told = (num_labels, num_groups, positive_label)
         self.prequential, self.progress = prequential_metric(*told), Progress(*told)
-        self.task_loss = Mean("task_loss")
-        self.fairness_penalty = Latest("fairness_penalty")
-        self.programs = Programs()
-        self.all_known = False
+        self.task_loss, self.fairness_penalty = Mean("task_loss"), Latest("fairness_penalty")
+        self.programs, self.all_known = Programs(), False
         self.has_further_metrics = False  # given to `compile`
 
-    def learn_rows(self, features: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor,
-                   num_rows: tf.Tensor) -> tf.Tensor:
-        """Learns from the first `num_rows` rows in order; returns what was predicted for each before, (row, label)."""
+    def learn_rows(self, features: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor, num_rows: tf.Tensor,
+                   *row_weights: tf.Tensor) -> tf.Tensor:
+        """Learns from the first `num_rows` rows in order; returns what was predicted for each before, (row, label).
+
+        `row_weights` is one array, or none if each row weighs 1.
+        """
         raise NotImplementedError
 
     def moving(self) -> list[Any]:
@@ -104,7 +105,7 @@ class ChunkModel(SharedModel):
         return (self.all_known,)
 
     def train_step(self, data: tuple) -> dict:
-        inputs, labels = data
+        inputs, labels, *row_weights = data
         features, groups = inputs["features"], inputs["group"]
         progress, size = self.progress, tf.shape(labels)[0]
         if not self.all_known:
@@ -113,7 +114,7 @@ class ChunkModel(SharedModel):
         skipped = tf.minimum(progress.to_skip, tf.cast(size, tf.int64))
         progress.to_skip.assign_sub(skipped)
         progress.epoch_rows.assign_add(tf.cast(size, tf.int64) - skipped)
-        self.learn_and_score(features, labels, groups, last_informative_row(labels, groups))
+        self.learn_and_score(features, labels, groups, last_informative_row(labels, groups), *row_weights)
         return self.get_metrics_result()
 
     def test_step(self, data: tuple) -> dict:
@@ -129,12 +130,12 @@ class ChunkModel(SharedModel):
     def test_on_batch(self, *arguments: Any, **kwargs: Any) -> NoReturn:
         raise NotImplementedError("use evaluate({'features': x, 'group': a}, y)")
 
-    def learn_and_score(self, features: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor,
-                        num_rows: tf.Tensor) -> tf.Tensor:
+    def learn_and_score(self, features: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor, num_rows: tf.Tensor,
+                        *row_weights: tf.Tensor) -> tf.Tensor:
         """Learns from a chunk, unless the model diverges on the way: then everything is as it was before."""
         progress = self.progress
         outputs, good = self.unless_it_diverges(
-            lambda: self.learn_rows(features, labels, groups, num_rows), ~progress.diverged)
+            lambda: self.learn_rows(features, labels, groups, num_rows, *row_weights), ~progress.diverged)
         progress.diverged.assign(~good)
         labels, groups = hidden(~good, labels, groups)
         outputs = tf.where(good, outputs, tf.zeros_like(outputs))

@@ -15,7 +15,7 @@ import tensorflow as tf
 from aranyani_tf.control.steered_rows import learn_steered
 from aranyani_tf.engine.coverage import reason_against_forest
 from aranyani_tf.engine.exchange import Exchange, settings_of
-from aranyani_tf.engine.row_engine import ForestEngine, RowEngine
+from aranyani_tf.engine.row_engine import NO_WEIGHTS, ForestEngine, RowEngine
 from aranyani_tf.engine.targets import TargetUnit, in_unit
 from aranyani_tf.errors import InUseError
 from aranyani_tf.evaluation.row_tallies import Scored
@@ -75,8 +75,9 @@ class EngineModel(ExportingModel):
     def train_step(self, data: tuple) -> dict:
         if self.by_engine is None:
             return super().train_step(data)
-        inputs, labels = data
-        features, groups, labels = (np.asarray(array) for array in (inputs["features"], inputs["group"], labels))
+        inputs, labels, *row_weights = data
+        features, groups, labels, *row_weights = map(
+            np.asarray, (inputs["features"], inputs["group"], labels, *row_weights))
         skipped = min(int(self.progress.to_skip.numpy()), len(labels))
         if skipped:  # by a restored model, which knows these rows
             labels, groups = np.array(labels), np.array(groups)
@@ -84,7 +85,7 @@ class EngineModel(ExportingModel):
             self.progress.to_skip.assign_sub(skipped)
         self.progress.epoch_rows.assign_add(len(labels) - skipped)
         informative = np.flatnonzero(is_informative(labels, groups))
-        self.learn_and_score(features, labels, groups, informative[-1] + 1 if len(informative) else 0)
+        self.learn_and_score(features, labels, groups, informative[-1] + 1 if len(informative) else 0, *row_weights)
         return self.get_metrics_result()
 
     def test_step(self, data: tuple) -> dict:
@@ -96,19 +97,20 @@ class EngineModel(ExportingModel):
         self.fairness_penalty.update_state(self.penalty_now())
         return self.get_metrics_result()
 
-    def learn_and_score(self, features: Any, labels: Any, groups: Any, num_rows: Any) -> Any:
+    def learn_and_score(self, features: Any, labels: Any, groups: Any, num_rows: Any, *row_weights: Any) -> Any:
         """As `ChunkModel` has it; here the variables are not touched at all where the model diverges."""
         exchange = self.by_engine
         if exchange is None:
-            return super().learn_and_score(features, labels, groups, num_rows)
-        features, labels, groups = features[:num_rows], labels[:num_rows], groups[:num_rows]
+            return super().learn_and_score(features, labels, groups, num_rows, *row_weights)
+        features, labels, groups, weights = (
+            array[:num_rows] for array in (features, labels, groups, *(row_weights or (NO_WEIGHTS,))))
         engine, state, unit = exchange.engine, exchange.read(self.statistics, self.optimizer), self.target_unit()
         assert isinstance(engine, RowEngine)
         learned, units = unit.scaled(labels)
         steering = None if self.steering is None else self.steering.copy()
         outputs, norms, penalty = learn_steered(
             engine, state, settings_of(self.optimizer), self.fairness_weight, steering, features, learned, groups,
-            records=self.record_gradients)
+            weights, records=self.record_gradients)
         outputs = in_unit(outputs, units)
         if not (np.isfinite(outputs).all() and np.isfinite(penalty) and state.is_finite):
             self.progress.diverged.assign(True)
@@ -145,8 +147,8 @@ class EngineModel(ExportingModel):
             return super().learn_arrays(*rows)
         outputs, size = [], max(CHUNK // self.samples_per_step, 1) * self.samples_per_step
         for start in range(0, len(rows[0]), size):
-            features, labels, groups = (array[start : start + size] for array in rows)
-            outputs.append(self.learn_and_score(features, labels, groups, len(labels)))
+            features, labels, groups, *row_weights = (array[start : start + size] for array in rows)
+            outputs.append(self.learn_and_score(features, labels, groups, len(labels), *row_weights))
             self.after_chunk(f"the rows from {start:,} to {start + len(labels) - 1:,}, of those that could be used")
         return np.concatenate(outputs)
 

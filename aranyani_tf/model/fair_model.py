@@ -75,24 +75,27 @@ class FairModel(SteeredModel):
             update_when=self.update_when, wait_for_all_groups=self.wait_for_all_groups,
             record_gradients=self.record_gradients, all_known=self.all_known)
 
-    def learn_rows(self, features: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor,
-                   num_rows: tf.Tensor) -> tf.Tensor:
-        outputs, norms = self.walk_rows(self.step, features, labels, groups, num_rows)
+    def learn_rows(self, features: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor, num_rows: tf.Tensor,
+                   *row_weights: tf.Tensor) -> tf.Tensor:
+        outputs, norms = self.walk_rows(self.step, features, labels, groups, num_rows, *row_weights)
         if self.record_gradients:
             self.gradient_record.write(norms, num_rows, features.shape[0])
         return outputs
 
-    def walk_rows(self, step: Step, features: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor,
-                  num_rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    def walk_rows(self, step: Step, features: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor, num_rows: tf.Tensor,
+                  *row_weights: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Takes rows through a step, in order: what was predicted for each before, and the norms of the gradients."""
         before = None
         if self.target_scale is not None:
             labels, before = self.target_scale.scaled(labels)
         outputs, norms, penalty = walk_model(
-            step, self.statistics, self.optimizer, self._fairness_weight, (features, labels, groups), num_rows,
-            self.samples_per_step)
+            step, self.statistics, self.optimizer, self._fairness_weight, (features, labels, groups, *row_weights),
+            num_rows, self.samples_per_step)
         self.fairness_penalty.update_state(penalty)
         return (outputs if before is None else in_unit(outputs, *before)), norms
+
+    def learning_methods(self) -> list[Any]:
+        return [*super().learning_methods(), self.statistics.constraint.remember]
 
     def moving(self) -> list[Any]:
         every = [*self.learner.variables, *self.learner.state, *self.optimizer.variables, *self.weights]

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from aranyani_tf.engine.row_engine import only_read, plain
+from aranyani_tf.engine.row_engine import NO_WEIGHTS, only_read, plain
 from aranyani_tf.errors import InUseError, RowError
 from aranyani_tf.model.quick_rows import QuickRows
 from aranyani_tf.model.session import Session
@@ -84,16 +84,22 @@ class Live:
             return self.predict_some(x)
         return self.session.ask(rows)[0]
 
-    def learn(self, x: Any, y: Any, a: Any) -> None:
-        """Learns from one row or some; y and a are the label and the group, −1 where missing."""
-        self.predict_then_learn(x, y, a)
+    def learn(self, x: Any, y: Any, a: Any, sample_weight: Any = None) -> None:
+        """Learns from one row or some; y and a are the label and the group, −1 where missing.
 
-    def predict_then_learn(self, x: Any, y: Any, a: Any) -> np.ndarray:
+        Args:
+            sample_weight: of the row, or of each; what it means is told by `model.predict_then_learn`.
+        """
+        self.predict_then_learn(x, y, a, sample_weight)
+
+    def predict_then_learn(self, x: Any, y: Any, a: Any, sample_weight: Any = None) -> np.ndarray:
         """What the model says about a row, (label,), which it then learns from; or about some, in order."""
         rows = self.one_row(x)
-        if rows is None or self.session is None or self.quick is None or not self.quick.are_codes(y, a):
-            return self.learn_some(x, y, a)
-        return self.session.walk(rows, *self.quick.codes(y, a))[0]
+        if rows is None or self.session is None or self.quick is None or not self.quick.are_codes(y, a) or (
+                sample_weight is not None and not self.quick.is_weight(sample_weight)):
+            return self.learn_some(x, y, a, sample_weight)
+        weights = NO_WEIGHTS if sample_weight is None else np.array((sample_weight,), np.float64)
+        return self.session.walk(rows, *self.quick.codes(y, a), weights)[0]
 
     def one_row(self, x: Any) -> np.ndarray | None:
         """A row that needs no closer look, as (1, feature); None for anything else."""
@@ -117,11 +123,11 @@ class Live:
         answers[bad] = np.nan
         return answers[0] if single else answers
 
-    def learn_some(self, x: Any, y: Any, a: Any) -> np.ndarray:
-        single = np.ndim(x) == 1
+    def learn_some(self, x: Any, y: Any, a: Any, sample_weight: Any) -> np.ndarray:
+        single, columns = np.ndim(x) == 1, [y, a] if sample_weight is None else [y, a, sample_weight]
         if single:
-            x, y, a = np.asanyarray(x)[None], np.asarray(y)[None], np.asarray(a)[None]
-        chunks = Chunks.of_arrays(x, y, a, size=4096)
+            x, columns = np.asanyarray(x)[None], [np.asarray(column)[None] for column in columns]
+        chunks = Chunks.of_arrays(x, *columns, size=4096)
         assert chunks.arrays is not None
         if self.session is not None:
             self.session.tell()  # so that the rules know which labels there were
@@ -134,7 +140,7 @@ class Live:
         else:
             answers = np.full((len(bad), quick.num_labels), np.nan, quick.dtype)
             if not bad.all():
-                features, labels, groups = rules.good_rows(bad, *rows)
+                features, labels, groups, *weights = rules.good_rows(bad, *rows)
                 answers[~bad] = self.session.walk(only_read(features, quick.dtype), plain(labels, "float64"),
-                                                  plain(groups, "int32"))
+                                                  plain(groups, "int32"), *(plain(each, "float64") for each in weights))
         return answers[0] if single else answers

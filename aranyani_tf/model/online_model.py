@@ -16,7 +16,7 @@ import tensorflow as tf
 from aranyani_tf.errors import ArgumentError, RowError
 from aranyani_tf.model.answering_model import AnsweringModel
 from aranyani_tf.model.progress import FitProgress
-from aranyani_tf.model.settings import require_probabilities
+from aranyani_tf.model.settings import require_probabilities, require_weights_taken
 from aranyani_tf.model.shared_model import in_turn
 from aranyani_tf.streams.chunks import Chunks
 from aranyani_tf.streams.feed import Feed, pad
@@ -42,7 +42,8 @@ class OnlineModel(AnsweringModel):
 
     @in_turn
     def fit(self, x: Any = None, y: Any = None, batch_size: int | None = None, *,
-            on_bad_rows: str | None = None, callbacks: Any = None, **kwargs: Any) -> keras.callbacks.History:
+            sample_weight: Any = None, on_bad_rows: str | None = None, callbacks: Any = None,
+            **kwargs: Any) -> keras.callbacks.History:
         """Learns from a stream, in order, and returns Keras's history.
 
         Args:
@@ -51,20 +52,25 @@ class OnlineModel(AnsweringModel):
             y: the labels, when x is a dict of arrays.
             batch_size: rows per chunk (4096), when x is not in chunks already. It has no effect
                 on what is learned: samples are taken one by one (`samples_per_step`).
+            sample_weight: what rows of a stream in memory weigh, (n,), as in `predict_then_learn`; None is 1 each.
             on_bad_rows: "raise" or "skip"; None is the model's own setting.
             **kwargs: what Keras's `fit` takes: epochs, callbacks, verbose, validation_data, …
         """
-        for name in ("sample_weight", "class_weight", "validation_split", "shuffle"):
+        for name in ("class_weight", "validation_split", "shuffle"):
             value = kwargs.pop(name, None)
             if value is not None and not (np.isscalar(value) and not value):
                 raise ArgumentError(f"{name} has no meaning for a stream, which is learned in its order")
         self.require_own_state()
         self.make_sure_it_is_compiled()
         chunks = Chunks.of(x, y, size=batch_size)
+        if sample_weight is not None:
+            chunks = chunks.weighted(sample_weight)
         if chunks.only_once and kwargs.get("epochs", 1) > 1:
             raise ArgumentError(f"an iterator gives its rows once; for epochs={kwargs['epochs']} pass arrays, a "
                                 "Stream or a dataset")
         feed = self.feed(chunks, on_bad_rows)
+        if sample_weight is not None:
+            require_weights_taken(*self.learning_methods())
         if not self.checked_probabilities:  # or else a source that gives its rows once would lose some
             self.check_probabilities(chunks.first_rows())
         if kwargs.get("validation_data") is not None:
@@ -135,7 +141,8 @@ class OnlineModel(AnsweringModel):
                         self.progress.has_seen_label_0())
 
     @in_turn
-    def predict_then_learn(self, x: Any, y: Any, a: Any, *, on_bad_rows: str | None = None) -> np.ndarray:
+    def predict_then_learn(self, x: Any, y: Any, a: Any, sample_weight: Any = None, *,
+                           on_bad_rows: str | None = None) -> np.ndarray:
         """Predicts each row, then learns from it, in order; one row or many.
 
         A step does not go on from one call to the next: with `samples_per_step=10` the last step of a call
@@ -144,6 +151,11 @@ class OnlineModel(AnsweringModel):
         Args:
             x, y, a: features (n, feature), labels (n,) and groups (n,); a label or group of −1 is missing, in
                 regression a label of NaN.
+            sample_weight: what each row weighs, (n,), finite and at least 0; None is 1 each. A row of weight w has w
+                times the task's gradient, and counts for the running means as w rows that come at once; it makes
+                them forget (`decay`) once. Weight 0 teaches nothing, as a row without label and group. Metrics,
+                `wait_for_all_groups`, a `ParityTarget` and the scale of a regression's target count rows, whatever
+                they weigh.
             on_bad_rows: "raise"; or "skip", which learns nothing from a bad row, and says NaN about it. None
                 is the model's own setting.
 
@@ -151,7 +163,7 @@ class OnlineModel(AnsweringModel):
             (n, label): what the model said about each row before it learned from that row.
         """
         self.require_own_state()
-        chunks = Chunks.of_arrays(x, y, a, size=4096)
+        chunks = Chunks.of_arrays(x, y, a, *(() if sample_weight is None else (sample_weight,)), size=4096)
         if not chunks.num_rows:
             raise RowError("the stream is empty")
         rules = self.rules(chunks, on_bad_rows)
@@ -163,12 +175,18 @@ class OnlineModel(AnsweringModel):
         with self.state:
             self.make_sure_it_is_compiled()
             self.build_for(rules.num_features)
+            if sample_weight is not None:
+                require_weights_taken(*self.learning_methods())
             if not bad.all():
                 rows = rules.good_rows(bad, *rows)
                 self.check_probabilities(rows[0])
                 outputs[~bad] = self.learn_arrays(*rows)
         self.warn(at_once=False)
         return outputs
+
+    def learning_methods(self) -> list[Any]:
+        """Those that have to know what rows weigh."""
+        return [self.learn_rows, self.learn_and_score]
 
     def check_probabilities(self, features: np.ndarray) -> None:
         """Asks a predictor once, with real rows, whether it gives probabilities."""
@@ -189,7 +207,8 @@ class OnlineModel(AnsweringModel):
             for start in range(0, num_rows, size):
                 piece = tuple(array[start : start + size] for array in rows)
                 count = len(piece[0])
-                predicted = learn(*map(tf.constant, pad(piece, size)), tf.constant(count))
+                features, labels, groups, *row_weights = map(tf.constant, pad(piece, size))
+                predicted = learn(features, labels, groups, tf.constant(count), *row_weights)
                 self.after_chunk(f"the rows from {start:,} to {start + count - 1:,}, of those that could be used")
                 outputs.append(predicted.numpy()[:count])
         return np.concatenate(outputs)

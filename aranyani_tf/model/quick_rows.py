@@ -4,10 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from aranyani_tf.streams.row_weights import NOTHING
+
 ORDINARY = 1e30  # squares of a row's features that add up to less are all of numbers that can be learned
-LARGE = 1e15  # a target
+LARGE = 1e15  # a target, or a weight
 WHOLE: Any = (int, np.integer)
 FRACTION: Any = (float, np.floating)
+NUMBER: Any = (*WHOLE, *FRACTION)
 
 
 class QuickRows:
@@ -46,6 +49,10 @@ class QuickRows:
         if self.num_labels == 1:
             return isinstance(y, FRACTION) and not abs(y) >= LARGE
         return bool(isinstance(y, WHOLE) and -1 <= y < self.num_labels)
+
+    def is_weight(self, weight: Any) -> bool:
+        """Whether this is what a row may weigh that teaches something."""
+        return isinstance(weight, NUMBER) and bool(NOTHING < weight < LARGE)
 
     def codes(self, y: Any, a: Any) -> tuple[np.ndarray, np.ndarray]:
         """Both as arrays of one, of the types that the engine takes."""

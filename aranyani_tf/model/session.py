@@ -12,7 +12,7 @@ import numpy as np
 
 from aranyani_tf.control.steered_rows import pieces
 from aranyani_tf.engine.exchange import Exchange, settings_of
-from aranyani_tf.engine.row_engine import NO_GROUPS, NO_KINDS, NO_LABELS, NO_OPTIMIZER, RowEngine
+from aranyani_tf.engine.row_engine import NO_GROUPS, NO_KINDS, NO_LABELS, NO_OPTIMIZER, NO_WEIGHTS, RowEngine
 from aranyani_tf.engine.targets import TargetUnit, in_unit
 from aranyani_tf.engine.walk import RATE, RECORDS, WEIGHT, plan_of, walk
 from aranyani_tf.errors import InUseError
@@ -57,14 +57,15 @@ class Session:
         with self.turns.reading:
             self.require_open()
             walk(*self.asking, state.numbers, state.counts, state.iterations, *work, engine.contrasts, engine.table,
-                 rows, NO_LABELS, NO_GROUPS, NO_KINDS, False, False, outputs, outputs[:0])
+                 rows, NO_LABELS, NO_GROUPS, NO_KINDS, NO_WEIGHTS, False, False, outputs, outputs[:0])
             return in_unit(outputs, self.unit.now())
 
-    def walk(self, rows: np.ndarray, labels: np.ndarray, groups: np.ndarray) -> np.ndarray:
-        """Answers to rows that were checked, and learns from them; labels are float64, groups int32."""
+    def walk(self, rows: np.ndarray, labels: np.ndarray, groups: np.ndarray,
+             weights: np.ndarray = NO_WEIGHTS) -> np.ndarray:
+        """Answers to rows that were checked, and learns from them; labels and weights are float64, groups int32."""
         steering = self.model.steering
         if steering is not None and len(rows) > steering.room:
-            return np.concatenate([self.walk(rows[here], labels[here], groups[here]) for here in pieces(
+            return np.concatenate([self.walk(rows[here], labels[here], groups[here], weights[here]) for here in pieces(
                 steering, len(rows), self.engine.settings.samples_per_step)])
         with self.turns.writing:
             self.require_open()
@@ -76,7 +77,7 @@ class Session:
             moments = self.unit.moments
             before = None if moments is None else moments.copy()
             learned, units = self.unit.scaled(labels)
-            outputs, norms, done = self.walk_on(rows, learned, groups)
+            outputs, norms, done = self.walk_on(rows, learned, groups, weights)
             outputs = in_unit(outputs, units)
             if steering is not None:
                 steering.take(labels[:done], groups[:done], outputs[:done])
@@ -91,8 +92,8 @@ class Session:
             self.model.after_chunk("this row" if len(rows) == 1 else f"row {done:,} of these rows")
         raise AssertionError("after_chunk raises where the model has diverged")
 
-    def walk_on(self, rows: np.ndarray, labels: np.ndarray,
-                groups: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    def walk_on(self, rows: np.ndarray, labels: np.ndarray, groups: np.ndarray,
+                weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
         """Walks as far as the state stays finite: answers, norms, and how many rows were learned."""
         engine, state, each, num_rows = self.engine, self.state, self.engine.settings.samples_per_step, len(rows)
         outputs = np.empty((num_rows, self.num_labels), self.dtype)
@@ -101,17 +102,17 @@ class Session:
         self.plan[1][WEIGHT] = self.model.fairness_weight
 
         def go(guarded: bool, rows: np.ndarray, labels: np.ndarray, groups: np.ndarray, kinds: np.ndarray,
-               outputs: np.ndarray, norms: np.ndarray) -> int:
+               weights: np.ndarray, outputs: np.ndarray, norms: np.ndarray) -> int:
             done, self.penalty = walk(
                 *self.plan, state.numbers, state.counts, state.iterations, *self.work, engine.contrasts, table, rows,
-                labels, groups, kinds, True, guarded, outputs, norms)
+                labels, groups, kinds, weights, True, guarded, outputs, norms)
             return done
 
         def rest(start: int, end: int) -> tuple[np.ndarray, ...]:
-            arrays = (rows, labels, groups, kinds, outputs)
+            arrays = (rows, labels, groups, kinds, weights, outputs)
             return *(array[start:end] for array in arrays), norms[start // each :]
 
-        done = go(True, rows, labels, groups, kinds, outputs, norms)
+        done = go(True, rows, labels, groups, kinds, weights, outputs, norms)
         while done < num_rows:  # stopped before a step whose numbers may be too large: on trial
             before, end = state.copy(), min(done + each, num_rows)
             go(False, *rest(done, end))

@@ -1,5 +1,7 @@
 """Which settings of a model can be, alone and together; whatever would have no effect is refused."""
 
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -79,6 +81,15 @@ def require_probabilities(answers: Any) -> None:
     if not inside.all() or (np.abs(answers.sum(axis=1) - 1) > TOLERANCE).any():
         raise ArgumentError("the predictor must give probabilities that sum to 1, a softmax over the labels; for the "
                             f"first row it gives {np.array2string(answers[0], precision=3)}")
+
+
+def require_weights_taken(*methods: Callable) -> None:
+    """Raises unless each of these has a use for what rows weigh."""
+    for method in methods:
+        if "row_weights" not in inspect.signature(method).parameters:
+            owner = type(getattr(method, "__self__", method)).__name__
+            raise ArgumentError(f"{owner} cannot learn from rows that have weights, its {method.__name__} takes no "
+                                "row_weights: leave sample_weight out")
 
 
 def with_training(part: Any) -> Any:

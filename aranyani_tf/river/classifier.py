@@ -10,7 +10,7 @@ from river import base
 from aranyani_tf.adapters.named_features import NamedFeatures, first_direction, require_numbers
 from aranyani_tf.adapters.names import Names, all_or_none
 from aranyani_tf.adapters.resident import Resident
-from aranyani_tf.adapters.weights import require_ones
+from aranyani_tf.adapters.weights import weights_of
 from aranyani_tf.arguments import require_whole
 from aranyani_tf.errors import ArgumentError, RowError
 from aranyani_tf.model.aranyani import Aranyani
@@ -105,13 +105,15 @@ class AranyaniClassifier(base.MiniBatchClassifier):
             x: its features.
             y: its label; None if it is not known.
             group: its group; None if it is not known.
-            w: how much it counts; 1 is all that is possible yet.
+            w: how much it counts: a row of weight 3 pulls three times as hard as one of weight 1, and counts for the
+                running means as three rows do.
         """
-        if w != 1.0:
-            require_ones("w", w)
+        weight = None
+        if w != 1.0 and (found := weights_of("w", w, 1)) is not None:
+            (weight,) = found
         codes = self._codes_if_known(x, y, group) or self._take_in(x, y, group)
         try:
-            self._forest.learn(self._features.row(x), *codes)
+            self._forest.learn(self._features.row(x), *codes, weight)
         except RowError:
             require_numbers(x)  # which knows the feature's name
             raise
@@ -139,9 +141,9 @@ class AranyaniClassifier(base.MiniBatchClassifier):
             X: a column for each feature.
             y: their labels; None or NaN where a label is not known.
             groups: their groups, likewise; None if none is known.
-            w: how much each counts; 1 is all that is possible yet.
+            w: how much each counts, or all of them.
         """
-        require_ones("w", w, len(X))
+        weights = weights_of("w", w, len(X))
         if not len(X):
             return
         with all_or_none(self._labels, self._groups):
@@ -149,7 +151,7 @@ class AranyaniClassifier(base.MiniBatchClassifier):
             labels = self._labels.codes_of(y)
             codes = np.full(len(X), -1, np.int32) if groups is None else self._groups.codes_of(groups)
             self._place_features(X.columns)
-            self._forest.learn(self._features.rows(X), labels, codes)
+            self._forest.learn(self._features.rows(X), labels, codes, weights)
 
     def _place_features(self, names: Iterable[Hashable]) -> None:
         """Gives features that are new a place, and first directions."""

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from aranyani_tf.adapters.names import Names, all_or_none
 from aranyani_tf.adapters.resident import Resident
-from aranyani_tf.adapters.weights import require_ones
+from aranyani_tf.adapters.weights import weights_of
 from aranyani_tf.arguments import require_whole
 from aranyani_tf.errors import ArgumentError, RowError
 
@@ -64,7 +64,8 @@ class FairForestClassifier(ClassifierMixin, BaseEstimator):
             y: labels.
             sensitive_features: the group of each row, of whatever kind; several columns are one group for each
                 combination. None or NaN is a group that is not known, in one column or in several.
-            sample_weight: how much each row counts; 1 is all that is possible yet.
+            sample_weight: how much each row counts: one of weight 3 pulls three times as hard as one of weight 1,
+                and counts for the running means as three rows do; one of weight 0 is not there.
         """
         require_whole("epochs", self.epochs, 1)
         X, y = self._checked(X, y, reset=True)
@@ -123,7 +124,9 @@ class FairForestClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, self._forest, self._groups = classes, forest, Names("group", self.num_groups)
 
     def _learn(self, X: np.ndarray, y: np.ndarray, sensitive_features: Any, sample_weight: Any, times: int) -> Self:
-        require_ones("sample_weight", sample_weight, len(X))
+        weights = weights_of("sample_weight", sample_weight, len(X))
+        if weights is not None and len(np.unique(y[weights > 0])) == 0:
+            raise ArgumentError("sample_weight is zero for every row: there is nothing to learn from")
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown):
             raise RowError(f"the class {unknown[0]!r} is not among those of the first call, {self.classes_}")
@@ -132,7 +135,7 @@ class FairForestClassifier(ClassifierMixin, BaseEstimator):
             if sensitive_features is not None:
                 groups = self._groups.codes_of(one_column(sensitive_features, len(X)))
             for _ in range(times):
-                self._forest.learn(X, codes, groups)
+                self._forest.learn(X, codes, groups, weights)
         self.groups_ = self._groups.known
         return self
 

@@ -7,19 +7,21 @@ from typing import Any
 import numpy as np
 
 from aranyani_tf.arguments import require_whole
-from aranyani_tf.errors import RowError
+from aranyani_tf.errors import ArgumentError, RowError
 from aranyani_tf.labels import is_labelled
 from aranyani_tf.streams.row_rules import Rows, as_rows
+from aranyani_tf.streams.row_weights import all_teach
 
 
 class Chunks:
-    """A stream in pieces; iterating gives ({"features": x, "group": a}, y), as Keras wants them.
+    """A stream in pieces; iterating gives ({"features": x, "group": a}, y), as Keras wants them, and weights behind y.
 
     Args:
-        pieces: function without arguments, gives an iterator over (features, labels, groups).
+        pieces: function without arguments, gives an iterator over (features, labels, groups), and weights if
+            rows have any.
         size: rows per chunk in the training loop.
         num_rows: how many rows there are, if known.
-        arrays: the three whole arrays, if the stream is in memory.
+        arrays: the whole arrays, if the stream is in memory.
         only_once: whether `pieces` always gives the same iterator.
     """
 
@@ -31,9 +33,9 @@ class Chunks:
         self.feature_names, self.only_once = feature_names, only_once
 
     @classmethod
-    def of_arrays(cls, features: Any, labels: Any, groups: Any, *, size: int,
+    def of_arrays(cls, features: Any, labels: Any, groups: Any, *row_weights: Any, size: int,
                   feature_names: tuple[str, ...] | None = None) -> "Chunks":
-        arrays = as_rows(features, labels, groups)
+        arrays = as_rows(features, labels, groups, *row_weights)
 
         def pieces() -> Iterator[tuple[np.ndarray, ...]]:
             for start in range(0, len(arrays[0]), size):
@@ -62,9 +64,15 @@ class Chunks:
             return cls(lambda: pieces, size=size or 4096, only_once=True)
         return cls(lambda: map(split_batch, x), size=size or 4096)
 
-    def __iter__(self) -> Iterator[tuple[dict[str, Any], Any]]:
-        for features, labels, groups in self.pieces():
-            yield {"features": features, "group": groups}, labels
+    def weighted(self, sample_weight: Any) -> "Chunks":
+        """The same rows with weights, (row,); for rows in memory."""
+        if self.arrays is None:
+            raise ArgumentError("sample_weight goes with rows in memory, a Stream or {'features': x, 'group': a} with "
+                                "y; a dataset's are learned batch by batch: predict_then_learn(x, y, a, sample_weight)")
+        return Chunks.of_arrays(*self.arrays[:3], sample_weight, size=self.size, feature_names=self.feature_names)
+
+    def __iter__(self) -> Iterator[tuple]:
+        return (as_element(*piece) for piece in self.pieces())
 
     def __len__(self) -> int:
         if self.num_rows is None:
@@ -96,8 +104,14 @@ class Chunks:
         """Whether every row surely has a label and a group."""
         if self.arrays is None:
             return False
-        _, labels, groups = self.arrays
-        return bool(is_labelled(labels, regression=num_labels == 1).all() and (groups >= 0).all())
+        _, labels, groups, *row_weights = self.arrays
+        return bool(is_labelled(labels, regression=num_labels == 1).all() and (groups >= 0).all()
+                    and all(map(all_teach, row_weights)))
+
+
+def as_element(features: Any, labels: Any, groups: Any, *row_weights: Any) -> tuple:
+    """Rows as Keras wants an element of a dataset."""
+    return {"features": features, "group": groups}, labels, *row_weights
 
 
 def split_batch(batch: Any) -> tuple[Any, Any, Any]:

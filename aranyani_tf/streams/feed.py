@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from aranyani_tf.errors import RowError
 from aranyani_tf.labels import missing_label
-from aranyani_tf.streams.chunks import Chunks
+from aranyani_tf.streams.chunks import Chunks, as_element
 from aranyani_tf.streams.row_rules import RowRules
 
 SMALL = 2**30  # bytes of features that `Feed` copies as a whole
@@ -35,7 +35,7 @@ class Feed:
         self.all_good = False  # known to be so
         if chunks.arrays is not None:
             rules.require_no_signs(chunks.arrays[1])
-            self.num_rows = sum(len(labels) for _, labels, _ in self.good_pieces(tell=False))
+            self.num_rows = sum(len(features) for features, *_ in self.good_pieces(tell=False))
             self.all_good = self.num_rows == chunks.num_rows
 
     def good_pieces(self, tell: bool = True) -> Iterator[tuple[np.ndarray, ...]]:
@@ -43,7 +43,7 @@ class Feed:
         start, num_good, first = 0, 0, None
         for piece in self.chunks.pieces():
             piece = self.rules.convert(*piece)
-            bad, problem = self.rules.problems(*piece, whole=self.chunks.arrays and self.chunks.arrays[1:])
+            bad, problem = self.rules.problems(*piece, whole=self.chunks.arrays and self.chunks.arrays[1:3])
             if self.chunks.arrays is None:
                 self.rules.require_no_signs(piece[1])
             if problem:
@@ -67,15 +67,15 @@ class Feed:
         held = []
         for piece in self.good_pieces():
             held.append(piece)
-            while sum(len(x) for x, _, _ in held) >= self.size:
+            while sum(len(x) for x, *_ in held) >= self.size:
                 rows = held[0] if len(held) == 1 else tuple(map(np.concatenate, zip(*held, strict=True)))
                 yield tuple(array[: self.size] for array in rows)
                 held = [tuple(array[self.size :] for array in rows)]
-        if held and sum(len(x) for x, _, _ in held):
+        if held and sum(len(x) for x, *_ in held):
             yield pad(tuple(map(np.concatenate, zip(*held, strict=True))), self.size)
 
     def dataset(self) -> tf.data.Dataset:
-        """The padded chunks as a tf.data.Dataset of ({"features", "group"}, labels)."""
+        """The padded chunks as a tf.data.Dataset of ({"features", "group"}, labels), and weights if rows have any."""
         arrays = self.chunks.arrays
         if self.all_good and arrays is not None and arrays[0].nbytes <= SMALL:
             return self.whole().with_options(PLAIN)
@@ -91,24 +91,24 @@ class Feed:
         """The dataset of arrays that may be copied once: cheaper a chunk than a generator."""
         rows = self.rows()
         padded = pad(rows, -(-len(rows[0]) // self.size) * self.size)
-        features, labels, groups = (
-            array.reshape(-1, self.size, *array.shape[1:]) for array in padded)
-        return tf.data.Dataset.from_tensor_slices(({"features": features, "group": groups}, labels))
+        return tf.data.Dataset.from_tensor_slices(as_element(*(
+            array.reshape(-1, self.size, *array.shape[1:]) for array in padded)))
 
     def generated(self) -> tf.data.Dataset:
         """The dataset of rows that come piece by piece, checked on the way."""
         rules = self.rules
         label_type = rules.dtype if rules.num_labels == 1 else "int32"
-        signature = ({"features": tf.TensorSpec((self.size, rules.num_features), rules.dtype),
-                      "group": tf.TensorSpec((self.size,), "int32")},
-                     tf.TensorSpec((self.size,), label_type))
+        weighs = self.chunks.arrays is not None and len(self.chunks.arrays) == 4
+        columns = (label_type, "int32", "float64") if weighs else (label_type, "int32")
+        signature = as_element(tf.TensorSpec((self.size, rules.num_features), rules.dtype),
+                               *(tf.TensorSpec((self.size,), kind) for kind in columns))
 
-        def generate() -> Iterator[tuple[dict[str, np.ndarray], np.ndarray]]:
+        def generate() -> Iterator[tuple]:
             try:
                 self.num_given = 0
-                for features, labels, groups in self.padded():
-                    yield {"features": features, "group": groups}, labels
-                    self.num_given += len(labels)
+                for rows in self.padded():
+                    yield as_element(*rows)
+                    self.num_given += self.size
             except Exception as error:  # tf.data would bury it; `fit` raises it as it is
                 self.error = error
                 raise
@@ -144,17 +144,16 @@ class Places:
     def dataset(self) -> tf.data.Dataset:
         return tf.data.Dataset.range(-(-len(self.rows[0]) // self.size)).with_options(PLAIN)
 
-    def chunk(self, number: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    def chunk(self, number: int) -> tuple:
         """What `Feed.dataset` has in this place."""
         start = number * self.size
-        features, labels, groups = pad(tuple(array[start : start + self.size] for array in self.rows), self.size)
-        return {"features": features, "group": groups}, labels
+        return as_element(*pad(tuple(array[start : start + self.size] for array in self.rows), self.size))
 
 
 def pad(rows: tuple[np.ndarray, ...], size: int) -> tuple[np.ndarray, ...]:
-    """(features, labels, groups) filled up to `size` rows with rows that teach nothing."""
+    """(features, labels, groups), and weights if there are any, filled up with rows that teach nothing."""
     if len(rows[0]) == size:
         return rows
     return tuple(
         np.pad(array, [(0, size - len(array))] + [(0, 0)] * (array.ndim - 1), constant_values=filler)
-        for array, filler in zip(rows, (0, missing_label(rows[1]), -1), strict=True))
+        for array, filler in zip(rows, (0, missing_label(rows[1]), -1, 1), strict=False))

@@ -11,8 +11,9 @@ import numpy as np
 
 from aranyani_tf.arguments import require_choice
 from aranyani_tf.errors import RowError
+from aranyani_tf.streams.row_weights import is_bad_weight, told_weight, without_weightless
 
-Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # features (row, feature), labels and groups (row,)
+Rows = tuple[np.ndarray, ...]  # features (row, feature), labels and groups (row,), weights (row,) if they have any
 
 LARGEST = 1e18  # of a number: its square must fit into the float32 in which the model computes
 ON_BAD_ROWS = ("raise", "skip")
@@ -21,10 +22,13 @@ FEW = 20  # positive labels below which nothing is concluded
 ANY_GROUP = 2**31 - 1  # groups of a learner that does not look at them
 
 
-def as_rows(features: Any, labels: Any, groups: Any) -> Rows:
+def as_rows(features: Any, labels: Any, groups: Any, *row_weights: Any) -> Rows:
     """Arrays of numbers of equal lengths, or a clear error; single rows are not looked at here."""
-    features, labels, groups = as_features(features), as_numbers("labels", labels), as_numbers("groups", groups)
-    return features, as_column("labels", labels, len(features)), as_column("groups", groups, len(features))
+    features = as_features(features)
+    names = ("labels", "groups", "sample_weight")
+    labels, groups, *weights = (as_column(name, as_numbers(name, column), len(features))
+                                for name, column in zip(names, (labels, groups, *row_weights), strict=False))
+    return features, labels, groups, *(column.astype("float64", copy=False) for column in weights)
 
 
 def as_column(name: str, column: np.ndarray, num_rows: int) -> np.ndarray:
@@ -88,15 +92,15 @@ class RowRules:
     def __post_init__(self) -> None:
         require_choice("on_bad_rows", self.on_bad_rows, ON_BAD_ROWS)
 
-    def convert(self, features: Any, labels: Any, groups: Any) -> Rows:
+    def convert(self, features: Any, labels: Any, groups: Any, *row_weights: Any) -> Rows:
         """As the model computes; a wrong number of features concerns every row at once."""
-        features, labels, groups = as_rows(features, labels, groups)
+        features, *others = as_rows(features, labels, groups, *row_weights)
         require_width(features.shape, self.num_features)
         with np.errstate(over="ignore"):  # what overflows is infinite, and is named as such
-            return features.astype(self.dtype, copy=False), labels, groups
+            return features.astype(self.dtype, copy=False), *others
 
-    def problems(self, features: np.ndarray, labels: np.ndarray, groups: np.ndarray,
-                 whole: tuple[np.ndarray, np.ndarray] | None = None) -> tuple[np.ndarray, tuple[int, str] | None]:
+    def problems(self, features: np.ndarray, labels: np.ndarray, groups: np.ndarray, *row_weights: np.ndarray,
+                 whole: Rows | None = None) -> tuple[np.ndarray, tuple[int, str] | None]:
         """A mask of bad rows, and (row, sentence) about the first of them, or None.
 
         `whole` are the labels and groups of the whole stream, where they are known: the advice looks at them.
@@ -105,6 +109,8 @@ class RowRules:
         bad_label = np.abs(labels) >= LARGEST if self.num_labels == 1 else is_no_code(labels, self.num_labels)
         bad_group = is_no_code(groups, self.num_groups)
         bad = bad_feature | bad_label | bad_group
+        for weights in row_weights:
+            bad |= is_bad_weight(weights)
         if not bad.any():
             return bad, None
         row = int(np.argmax(bad))
@@ -112,14 +118,16 @@ class RowRules:
             return bad, (row, told_feature(features[row], self.feature_names))
         if bad_label[row] and self.num_labels == 1:
             return bad, (row, f"label is {labels[row]}, must be {SIZE}")
+        if not (bad_label[row] or bad_group[row]):
+            return bad, (row, told_weight(row_weights[0][row]))
         all_labels, all_groups = whole or (labels, groups)
         name, value, column, count = (("label", labels[row], all_labels, self.num_labels) if bad_label[row] else
                                       ("group", groups[row], all_groups, self.num_groups))
         return bad, (row, f"{name} is {value}, must be {codes(count)}{way_out(name, column, count)}")
 
-    def checked(self, features: Any, labels: Any, groups: Any) -> tuple[Rows, np.ndarray, str | None]:
+    def checked(self, *given: Any) -> tuple[Rows, np.ndarray, str | None]:
         """(converted rows, mask of bad ones, sentence about the first); raises unless they are to be skipped."""
-        rows = self.convert(features, labels, groups)
+        rows = self.convert(*given)
         bad, problem = self.problems(*rows)
         sentence = None
         if problem:
@@ -140,13 +148,15 @@ class RowRules:
         if self.on_bad_rows == "raise":
             raise RowError(f"{sentence}. Mend the row, or pass on_bad_rows='skip'")
 
-    def good_rows(self, bad: np.ndarray, features: np.ndarray, labels: np.ndarray,
-                  groups: np.ndarray) -> Rows:
-        """The rows that are not bad, with the types that the training loop takes."""
+    def good_rows(self, bad: np.ndarray, features: np.ndarray, labels: np.ndarray, groups: np.ndarray,
+                  *row_weights: np.ndarray) -> Rows:
+        """The rows that are not bad, as the training loop takes them; those of weight 0 lose label and group."""
         good = ~bad if bad.any() else slice(None)
         label_type = self.dtype if self.num_labels == 1 else np.int32
-        return (features[good], labels[good].astype(label_type, copy=False),
-                groups[good].astype(np.int32, copy=False))
+        labels, groups = labels[good].astype(label_type, copy=False), groups[good].astype(np.int32, copy=False)
+        if row_weights:
+            return features[good], *without_weightless(labels, groups, row_weights[0][good])
+        return features[good], labels, groups
 
 
 def require_width(shape: Sequence[int | None], num_features: int) -> None:

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from aranyani_tf.arguments import require_choice
+from aranyani_tf.checked_json import Kind
 from aranyani_tf.errors import TableError
-from aranyani_tf.streams import sealed_json
 from aranyani_tf.streams.cells import READERS
 from aranyani_tf.streams.column_kinds import CATEGORIES, TIMES
 from aranyani_tf.streams.encoding import TableEncoder, Unknown, warn_of_unknown
@@ -21,6 +21,8 @@ from aranyani_tf.streams.label_codes import Codes
 from aranyani_tf.streams.row_encoder import RowEncoder
 from aranyani_tf.streams.table_options import TableOptions
 from aranyani_tf.streams.table_reader import Table
+
+FORM = Kind("form of a table", 1, TableError, "write one from the table with stream.form.save(path)")
 
 
 class TableForm:
@@ -71,7 +73,7 @@ class TableForm:
 
     def to_json(self) -> dict[str, Any]:
         """All of it as lists, dicts, texts and numbers, with a version and a check sum."""
-        return sealed_json.sealed(self.contents())
+        return FORM.sealed(self.contents())
 
     def contents(self) -> dict[str, Any]:
         return {"options": self.options.contents(), "kinds": dict(self.kinds), "encoder": self.encoder.contents(),
@@ -80,16 +82,16 @@ class TableForm:
     @classmethod
     def from_json(cls, document: dict[str, Any] | str, source: str = "this document") -> Self:
         """What `to_json` gave, or that as a text; messages call it `source`."""
-        return cls.of_contents(sealed_json.opened(document, source), source)
+        return cls.of_contents(FORM.opened(document, source), source)
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes a JSON file that is whole or not there, such as people.form.json."""
-        sealed_json.write(self.contents(), path)
+        FORM.write(self.contents(), path)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Self:
         """What `save` wrote; an `online` form goes on where it stood."""
-        return cls.of_contents(sealed_json.read(path), str(path))
+        return cls.of_contents(FORM.read(path), str(path))
 
     @classmethod
     def of_contents(cls, contents: Mapping[str, Any], source: str) -> Self:
@@ -100,7 +102,7 @@ class TableForm:
                        None if labels is None else Codes.of_values("label", options.label, options.num_labels, labels),
                        Codes.of_values("group", options.group, options.num_groups, groups))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise sealed_json.damaged(source, f"{type(error).__name__}: {error}") from error
+            raise FORM.damaged(source, f"{type(error).__name__}: {error}") from error
 
     @property
     def coded(self) -> list[Codes]:

@@ -49,16 +49,18 @@ class TabularLive:
             features = self.form.encode_row(row)
         return self.rows.predict(features)
 
-    def learn(self, row: Mapping[str, Any], *, label: Any = IN_THE_ROW, group: Any = IN_THE_ROW) -> None:
+    def learn(self, row: Mapping[str, Any], *, label: Any = IN_THE_ROW, group: Any = IN_THE_ROW,
+              sample_weight: Any = None) -> None:
         """Learns from a row.
 
         Args:
             label, group: their names in the table, None if missing; those in the row unless given.
+            sample_weight: of the row; see `Aranyani.predict_then_learn`.
         """
-        self.predict_then_learn(row, label=label, group=group)
+        self.predict_then_learn(row, label=label, group=group, sample_weight=sample_weight)
 
-    def predict_then_learn(self, row: Mapping[str, Any], *, label: Any = IN_THE_ROW,
-                           group: Any = IN_THE_ROW) -> np.ndarray:
+    def predict_then_learn(self, row: Mapping[str, Any], *, label: Any = IN_THE_ROW, group: Any = IN_THE_ROW,
+                           sample_weight: Any = None) -> np.ndarray:
         """What the model says about a row, (label,), which it then learns from; arguments as in `learn`."""
         form = self.form
         by_methods = self.rows.session is None  # of the model, which take turns
@@ -66,7 +68,7 @@ class TabularLive:
             features = form.encode_row(row)
             label = cell_of(row, form.options.label) if label is IN_THE_ROW else label
             group = cell_of(row, form.options.group) if group is IN_THE_ROW else group
-            said = self.rows.predict_then_learn(features, *form.peek(label, group))
+            said = self.rows.predict_then_learn(features, *form.peek(label, group), sample_weight)
             form.label_of(label)  # remembered only now that the row was learned
             form.group_of(group)
             if form.encoder.online:

@@ -98,20 +98,21 @@ class TabularModel(SharedModel):
             features = features_of(self.form, rows)
         return self.model.predict(features, verbose=0)
 
-    def predict_then_learn(self, rows: Incoming) -> np.ndarray:
+    def predict_then_learn(self, rows: Incoming, sample_weight: Any = None) -> np.ndarray:
         """Predicts each row, then learns from it, in order.
 
         Args:
             rows: a data frame, a dict or a list of dicts, with the label and the group where they are known. What
                 is missing, or empty, is not learned from.
+            sample_weight: of each row, (row,); see `Aranyani.predict_then_learn`.
 
         Returns:
             (row, label): what the model said about each row before it learned from that row.
         """
         self.require_one_moment()
         with self.turn, self.moving:
-            found, after = rows_of(self.form, rows)
-            said = self.model.predict_then_learn(*found)
+            (features, labels, groups), after = rows_of(self.form, rows)
+            said = self.model.predict_then_learn(features, labels, groups, sample_weight)
             take_over(self.form, after)
         return said
 

@@ -19,6 +19,7 @@ from harness import RESULTS, ROOT
 from harness.readings import read_sections
 from prepare.headline import headline, told_score
 from prepare.inline_numbers import PAGES, with_numbers
+from prepare.targets_table import kept_table, shares
 
 LEVELS = {"node": "node, the paper's", "leaf": "leaf", "output": "output"}
 ENGINES = {"numba": "the engine", "xla": "XLA"}
@@ -156,7 +157,8 @@ def on_a_stream(results: Path) -> str:
     return re.sub(r" (?=[bcd]\. |Numbers above)", "\n\n", section.rstrip().splitlines()[-1])
 
 
-BENCHMARK, TABLE_2 = (f"written by `make numbers` from results/{name}.csv" for name in ("benchmark", "table2"))
+BENCHMARK, TABLE_2, TARGETS = (f"written by `make numbers` from results/{name}.csv"
+                               for name in ("benchmark", "table2", "targets"))
 BLOCKS: list[tuple[str, str, Callable[[Path], str]]] = [  # page, the comment before the place, what stands there
     ("README.md", "written by `make numbers` from results/matched.csv", headline),
     ("README.md", "written by `make numbers` from results/claims.csv", told_score),
@@ -164,7 +166,10 @@ BLOCKS: list[tuple[str, str, Callable[[Path], str]]] = [  # page, the comment be
     ("docs/deviations.md", TABLE_2, table_2),
     ("docs/deviations.md", BENCHMARK, levels),
     ("docs/theory.md", "written by `make numbers` from aranyani_tf.theory", verdicts),
-    ("docs/theory.md", "written by `make numbers` from results/README.md", on_a_stream)]
+    ("docs/theory.md", "written by `make numbers` from results/README.md", on_a_stream),
+    ("README.md", TARGETS, shares),
+    ("docs/live.md", TARGETS, shares),
+    ("docs/live.md", f"{TARGETS}, stream by stream", kept_table)]
 
 
 def with_block(text: str, opening: str, content: str) -> str:

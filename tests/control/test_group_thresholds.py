@@ -40,8 +40,10 @@ def plain_program(p, y, a, target, conditions, rate=0.003, memory=200.0):
             if c is None or c == label:
                 for place, value in enumerate((1, score >= 0.5, 1, score >= 0.5)):
                     rows[c, group][place] += value
-            if all(rows[c, k][2] for k in (0, 1)):
-                late, ever = (rows[c, 1][n + 1] / rows[c, 1][n] - rows[c, 0][n + 1] / rows[c, 0][n] for n in (0, 2))
+            if all(rows[c, k][2] >= 20 for k in (0, 1)):
+                ever = rows[c, 1][3] / rows[c, 1][2] - rows[c, 0][3] / rows[c, 0][2]
+                enough = all(rows[c, k][0] >= 20 for k in (0, 1))
+                late = rows[c, 1][1] / rows[c, 1][0] - rows[c, 0][1] / rows[c, 0][0] if enough else ever
                 up = max(price[c, 1, 0] + rate * (max(late, ever) - target), 0)
                 down = max(price[c, 0, 1] + rate * (max(-late, -ever) - target), 0)
                 price[c, 1, 0], price[c, 0, 1] = up - min(up, down), down - min(up, down)

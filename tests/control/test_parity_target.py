@@ -136,9 +136,10 @@ def test_a_number_ends_the_target_and_a_target_begins_anew(at_once):
 
 def test_a_target_brings_the_settings_that_keep_it_unless_told_otherwise():
     model = ar.Aranyani(fairness_weight=ar.ParityTarget(0.05))
-    assert (model.level, model.decay, model.penalty.slope) == ("output", 0.01, 1.0)
-    model = ar.Aranyani(fairness_weight=ar.ParityTarget(0.05), constraint="node", decay=0.001, penalty="l2")
-    assert (model.level, model.decay, type(model.penalty)) == ("node", 0.001, ar.L2)
+    assert (model.level, model.decay, model.forget, model.penalty.slope) == ("output", 0.003, "time", 1.0)
+    model = ar.Aranyani(fairness_weight=ar.ParityTarget(0.05), constraint="node", decay=0.001, forget="rows",
+                        penalty="l2")
+    assert (model.level, model.decay, model.forget, type(model.penalty)) == ("node", 0.001, "rows", ar.L2)
     assert model.parity_target.gain > ar.ParityTarget(0.05).for_level("output").gain
 
 

@@ -178,8 +178,8 @@ def test_a_file_that_was_changed_cut_or_is_something_else_is_refused_by_its_name
     monitor.add([1, 0], [0, 1], [1, 1])
     text, path = monitor.to_json(), tmp_path / "monitor.json"
     later = json.dumps(json.loads(text) | {"version": 2})
-    for wrong, words in ((text.replace("1.0", "2.0", 1), "check sum"), (text[:-20], "cut short"), ("[]", "cut short"),
-                         (later, "version 2"), (text.replace("FairnessMonitor", "Form"), "not a")):
+    for wrong, words in ((text.replace("1.0", "2.0", 1), "check sum"), (text[:-20], "damaged"), ("[]", "is no Fair"),
+                         (later, "version 2"), (text.replace("FairnessMonitor", "Form"), "is no FairnessMonitor")):
         path.write_text(wrong, encoding="utf-8")
         with pytest.raises(ar.errors.DamagedFileError, match=words) as caught:
             ar.FairnessMonitor.load(path)
@@ -230,7 +230,7 @@ def test_threads_share_a_monitor_and_no_row_is_lost():
 
 def test_the_page_s_example_runs_and_its_tables_are_those_that_the_benchmark_prints(capsys, monkeypatch):
     page = (ROOT / "docs" / "live.md").read_text(encoding="utf-8")
-    (example,) = re.findall(r"```python\n(.*?FairnessMonitor.*?)```", page, flags=re.DOTALL)
+    (example,) = re.findall(r"```python\n((?:(?!```).)*FairnessMonitor.*?)```", page, flags=re.DOTALL)
     exec(compile(example, "docs/live.md", "exec"), {})
     assert "demographic_parity gap" in capsys.readouterr().out
     monkeypatch.setattr(logging.getLogger("aranyani_tf"), "level", logging.ERROR)  # so that it is put back

@@ -216,8 +216,8 @@ def test_everyday_keras_calls_that_make_no_sense_here_say_what_does():
         model.train_on_batch(*batch)
     with pytest.raises(NotImplementedError, match="evaluate"):
         model.test_on_batch(*batch)
-    with pytest.raises(ValueError, match="sample_weight has no meaning"):
-        model.fit(*batch, sample_weight=np.ones(40), verbose=0)
+    with pytest.raises(ValueError, match="class_weight has no meaning"):
+        model.fit(*batch, class_weight={0: 1.0, 1: 2.0}, verbose=0)
     with pytest.raises(ValueError, match="batched first"):
         model.fit(tf.data.Dataset.from_tensor_slices(batch), verbose=0)
     with pytest.raises(ValueError, match="an iterator gives its rows once"):

@@ -207,14 +207,25 @@ def test_a_wrong_setting_is_refused_at_once():
             small(**setting)
 
 
-def test_weights_other_than_1_are_refused():
+def test_weights_are_those_of_the_model_by_row_and_by_frame():
+    rows, labels, weights = pd.DataFrame({"f1": [1.0, 2.0, -1.0, 0.5]}), [True, False, True, True], [1.0, 3.0, 0.0, 0.5]
+    one_by_one, at_once, plain = small(), small(), small()
+    for x, y, w in zip(rows.to_dict("records"), labels, weights, strict=True):
+        one_by_one.learn_one(x, y, group="f", w=w)
+        plain.learn_one(x, y, group="f")
+    at_once.learn_many(rows, labels, groups=["f"] * 4, w=weights)
+    said = [model.predict_proba_one({"f1": 0.3}) for model in (one_by_one, at_once, plain)]
+    assert said[0] == said[1] != said[2]
+
+
+def test_weights_that_cannot_be_are_refused():
     model = small()
     model.learn_one({"f1": 1.0}, True, w=1.0)
-    for weight in (2.0, 0.0, "much"):
+    for weight in (-1.0, float("nan"), "much"):
         with pytest.raises(ArgumentError, match="w must be"):
             model.learn_one({"f1": 1.0}, True, w=weight)
-    with pytest.raises(ArgumentError, match=r"w must be 1.*got 3.0"):
-        model.learn_many(pd.DataFrame({"f1": [1.0, 2.0]}), [True, False], w=[1.0, 3.0])
+    with pytest.raises(ArgumentError, match=r"w must have shape \(2,\)"):
+        model.learn_many(pd.DataFrame({"f1": [1.0, 2.0]}), [True, False], w=[1.0, 3.0, 1.0])
 
 
 def gap(fairness_weight):

@@ -8,8 +8,7 @@ import pytest
 
 import aranyani_tf as ar
 from aranyani_tf.errors import DamagedFileError, TableError
-from aranyani_tf.streams.sealed_json import VERSION, check_sum
-from aranyani_tf.streams.table_form import TableForm
+from aranyani_tf.streams.table_form import FORM, TableForm
 from aranyani_tf.streams.table_options import WAYS
 
 RANDOM = np.random.default_rng(0)
@@ -42,7 +41,7 @@ def test_a_form_that_was_saved_encodes_to_the_same_bits_and_goes_on_the_same_way
         there, here = ar.Stream.from_form(form, LATER), stream.more(LATER)
         for name in ("features", "labels", "groups"):
             np.testing.assert_array_equal(getattr(there, name), getattr(here, name))
-    moved = check_sum(form.contents()) != json.loads(path.read_text())["sha256"]
+    moved = FORM.check_sum(form.contents()) != json.loads(path.read_text())["sha256"]
     assert moved == (preprocessing == "online")
 
 
@@ -82,14 +81,14 @@ def edited(change):
 
 @pytest.mark.parametrize(("text", "error", "message"), [
     (lambda: json.dumps(document())[:-1000], DamagedFileError, "damaged or was edited"),
-    (lambda: edited(lambda d: d["form"]["encoder"]["center"].__setitem__(0, 1.5)), DamagedFileError, "check sum"),
-    (lambda: edited(lambda d: d["form"]["encoder"]["codes"]["city"].reverse()), DamagedFileError, "check sum"),
-    (lambda: edited(lambda d: d["form"]["groups"].append("x")), DamagedFileError, "check sum"),
+    (lambda: edited(lambda d: d["contents"]["encoder"]["center"].__setitem__(0, 1.5)), DamagedFileError, "check sum"),
+    (lambda: edited(lambda d: d["contents"]["encoder"]["codes"]["city"].reverse()), DamagedFileError, "check sum"),
+    (lambda: edited(lambda d: d["contents"]["groups"].append("x")), DamagedFileError, "check sum"),
     (lambda: edited(lambda d: d.pop("sha256")), DamagedFileError, "check sum"),
-    (lambda: edited(lambda d: d.update(form=[])), DamagedFileError, "check sum"),
-    (lambda: edited(lambda d: d["form"]["encoder"]["center"].__setitem__(0, np.nan)), DamagedFileError, "it has NaN"),
-    (lambda: edited(lambda d: d["form"]["encoder"]["spread"].__setitem__(0, -np.inf)), DamagedFileError, "-Infinity"),
-    (lambda: edited(lambda d: d.update(version=VERSION + 1)), TableError, "this aranyani_tf reads up to 1; update it"),
+    (lambda: edited(lambda d: d.update(contents=[])), DamagedFileError, "check sum"),
+    (lambda: edited(lambda d: d["contents"]["encoder"].update(center=[np.nan])), DamagedFileError, "it has NaN"),
+    (lambda: edited(lambda d: d["contents"]["encoder"].update(spread=[-np.inf])), DamagedFileError, "-Infinity"),
+    (lambda: edited(lambda d: d.update(version=2)), TableError, "this aranyani_tf reads up to 1; update it"),
     (lambda: edited(lambda d: d.update(format="another")), TableError, r"is no form of a table; .*stream\.form\.save"),
     (lambda: "age,sex\n1,f\n", TableError, "is no form of a table, not even JSON"),
     (lambda: "[1, 2]", TableError, "is no form of a table"), (lambda: "", TableError, "is no form")])
@@ -103,8 +102,8 @@ def test_what_is_no_whole_form_is_refused_by_name(tmp_path, text, error, message
 
 def test_contents_that_someone_made_up_are_refused_even_with_their_check_sum():
     found = document()
-    del found["form"]["encoder"]["codes"]
-    found["sha256"] = check_sum(found["form"])
+    del found["contents"]["encoder"]["codes"]
+    found["sha256"] = FORM.check_sum(found["contents"])
     with pytest.raises(DamagedFileError, match=r"this document is damaged.*KeyError: 'codes'"):
         TableForm.from_json(found)
 

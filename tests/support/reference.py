@@ -151,7 +151,7 @@ class Reference:
                 for group in range(self.num_groups):
                     yield (condition, "everybody"), (condition, group)
 
-    def remember(self, x, y, a):
+    def remember(self, x, y, a, weight=1.0):
         cells = self.cells(y, a)
         labelled = not (np.isnan(y) if self.num_labels == 1 else y < 0)
         if self.forget == "time" and (labelled or a >= 0):
@@ -163,14 +163,14 @@ class Reference:
             count, values, gradients, squares = self.means.get(cell, (0.0, {}, {}, {}))
             if self.forget == "rows" and self.decay is not None:
                 count *= 1 - self.decay
-            count += 1
+            count += weight
             for name, (value, gradient) in now.items():
                 old, old_gradient = values.get(name, 0.0), gradients.get(name)
-                values[name] = old + (value - old) / count
-                squares[name] = squares.get(name, 0.0) + (value**2 - squares.get(name, 0.0)) / count
+                values[name] = old + (value - old) * weight / count
+                squares[name] = squares.get(name, 0.0) + (value**2 - squares.get(name, 0.0)) * weight / count
                 if old_gradient is None:
                     old_gradient = [np.zeros_like(g) for g in gradient]
-                gradients[name] = [o + (g - o) / count for o, g in zip(old_gradient, gradient, strict=True)]
+                gradients[name] = [o + (g - o) * weight / count for o, g in zip(old_gradient, gradient, strict=True)]
             self.means[cell] = count, values, gradients, squares
 
     def fairness_gradient(self):
@@ -193,21 +193,22 @@ class Reference:
 
     # --- learning ------------------------------------------------------------------------------
 
-    def learn(self, xs, ys, groups):
+    def learn(self, xs, ys, groups, weights):
         """One step over a few samples; returns what was predicted before it."""
         outputs = np.stack([self.predict(x) for x in xs])
-        rows = [row for row in zip(xs, ys, groups, outputs, strict=True)
-                if self.update_when == "always" or np.argmax(row[3]) == 1]
-        labelled = [(x, y) for x, y, _, _ in rows if not (np.isnan(y) if self.num_labels == 1 else y < 0)]
+        rows = [row for row in zip(xs, ys, groups, weights, outputs, strict=True)
+                if row[3] > 0 and (self.update_when == "always" or np.argmax(row[4]) == 1)]
+        labelled = [(x, y, weight) for x, y, _, weight, _ in rows
+                    if not (np.isnan(y) if self.num_labels == 1 else y < 0)]
         task = [np.zeros_like(w) for w in self.weights]
-        for x, y in labelled:
+        for x, y, weight in labelled:
             for w, g in zip(task, self.loss_and_gradient(x, y)[1], strict=True):
-                w += g / len(labelled)
+                w += weight * g / len(labelled)
         if not self.online:
             self.means = {}
         counted = 0
-        for x, y, a, _ in rows:
-            self.remember(x, y, a)
+        for x, y, a, weight, _ in rows:
+            self.remember(x, y, a, weight)
             counted += len(self.cells(y, a))
             if a >= 0:
                 self.groups_seen.add(a)
@@ -227,8 +228,8 @@ class Reference:
             rate = self.learning_rate * np.sqrt(1 - BETA_2**self.step) / (1 - BETA_1**self.step)
             w -= rate * m / (np.sqrt(v) + 1e-7)
 
-    def run(self, features, labels, groups):
-        k = self.samples_per_step
+    def run(self, features, labels, groups, weights=None):
+        k, weights = self.samples_per_step, np.ones(len(features)) if weights is None else weights
         return np.concatenate([
-            self.learn(features[i : i + k].astype("float64"), labels[i : i + k], groups[i : i + k])
+            self.learn(features[i : i + k].astype("float64"), labels[i : i + k], groups[i : i + k], weights[i : i + k])
             for i in range(0, len(features), k)])

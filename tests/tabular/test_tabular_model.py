@@ -162,7 +162,7 @@ def with_form(edit):
 
 def test_a_file_whose_form_was_changed_is_refused(tmp_path):
     tabular().save(tmp_path / "model.keras")
-    swap = with_form(lambda form: form["form"]["labels"].reverse())  # yes would be no
+    swap = with_form(lambda form: form["contents"]["labels"].reverse())  # yes would be no
     rewritten(tmp_path / "model.keras", tmp_path / "changed.keras", swap)
     with pytest.raises(DamagedFileError, match=r"the form in the \.keras file is damaged or was edited"):
         keras.saving.load_model(tmp_path / "changed.keras")
@@ -351,3 +351,17 @@ def test_a_callback_may_save_while_another_thread_wants_to_learn(tmp_path):
         assert not thread.is_alive()
     waiting[0].join(timeout=60)
     assert made.so_far()["rows"] == 240 + 240 + 60 and (tmp_path / "model.keras").is_file()
+
+
+def test_rows_of_a_table_can_have_weights():
+    made, plain = (tabular() for _ in range(2))
+    heavy = np.random.default_rng(0).choice([0.0, 0.5, 3.0], len(LATER))
+    more = ar.Stream.from_form(plain.form, LATER)
+    said = plain.model.predict_then_learn(more.features, more.labels, more.groups, heavy)
+    assert np.array_equal(made.predict_then_learn(LATER, heavy), said)
+    with made.live() as live:
+        live.learn(LATER.iloc[0].to_dict(), sample_weight=2.5)
+    plain.model.predict_then_learn(more.features[:1], more.labels[:1], more.groups[:1], [2.5])
+    made.fit(LATER, sample_weight=heavy, verbose=0)
+    plain.model.fit(more, sample_weight=heavy, verbose=0)
+    assert_same_state(made, plain, same_cut=False)

@@ -1,6 +1,6 @@
-"""A service: one row at a time, a file now and then, and a restart after which nothing is different.
+"""Row by row without a server: a file now and then, and a restart after which nothing is different.
 
-    python examples/service.py
+    python examples/restart.py
 """
 
 import tempfile

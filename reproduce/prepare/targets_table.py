@@ -1,0 +1,47 @@
+"""The table of results/targets.csv in docs/live.md, and the sentence about it in the README."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from harness import kept_targets as targets
+from harness import plots
+
+
+def frame(results: Path) -> pd.DataFrame:
+    return targets.kept(pd.read_csv(results / "targets.csv"))
+
+
+def kept_table(results: Path) -> str:
+    """A row a stream and target; accuracy and the gaps of each way to keep it."""
+    table, lines = frame(results), [
+        "| stream | target | " + " | ".join(f"{plots.label_of(method)}" for method in targets.STEERED) + " |",
+        "|---|---|" + "---|" * len(targets.STEERED)]
+    for (stream, target), rows in table.groupby(["stream", "target"], sort=False):
+        cells = []
+        for method in targets.STEERED:
+            (run,) = plots.select(rows, method=method).to_dict("records")
+            gaps = " / ".join(marked(run[column], run[f"kept_{column}"]) for column in targets.GAPS)
+            cells.append(f"{100 * run['accuracy']:.1f} %, {gaps}, {run['points_to_best_fixed']:+.1f}")
+        lines.append(f"| {stream} | {target:g} | " + " | ".join(cells) + " |")
+    chance = table.drop_duplicates("stream")
+    told = ", ".join(f"{row.stream} {row.window_by_chance:.3f}" for row in chance.itertuples())
+    return "\n".join([*lines, "", f"Mean gap in windows that decisions without any group have by chance: {told}."])
+
+
+def marked(gap: float, kept: float) -> str:
+    """A gap, in bold where not every run kept it."""
+    return f"{gap:.3f}" if kept == 1 else f"**{gap:.3f}**"
+
+
+def shares(results: Path) -> str:
+    """How often each way kept the target, over all streams, targets and seeds."""
+    table = frame(results)
+    lines = ["| | all rows | second half | windows | points to the best fixed λ |", "|---|---|---|---|---|"]
+    for method in targets.STEERED:
+        rows = plots.select(table, method=method)
+        parts = [f"{np.average(rows[f'kept_{column}'], weights=rows['runs']):.0%}" for column in targets.GAPS]
+        lines.append(f"| {plots.label_of(method)} | " + " | ".join(parts) + (
+            f" | {rows['points_to_best_fixed'].mean():+.2f} |"))
+    return "\n".join(lines)

@@ -1,0 +1,6 @@
+"""The modules of examples/service, which import each other by their names as scripts do."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "service"))
