@@ -14,7 +14,7 @@ FIGURES := $(shell $(firstword $(wildcard $(RUN)) $(PYTHON)) reproduce/harness/f
 # of two workers holds up to 4.5 GB in the last one.
 TESTS := 'tests/model tests/tabular' 'tests/reproduce' 'tests/streams tests/evaluation tests/control tests/exports \
   tests/datasets tests/embeddings tests/baselines tests/forest tests/theory tests/fairness tests/adapters tests/river \
-  tests/scikit tests/service tests/learning tests/engine tests/test_*.py aranyani_tf README.md \
+  tests/scikit tests/command tests/service tests/learning tests/engine tests/test_*.py aranyani_tf README.md \
   docs/live.md'
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 

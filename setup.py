@@ -36,6 +36,8 @@ setup(
     ],
     python_requires=">=3.11",
     packages=[*find_packages(include=["aranyani_tf", "aranyani_tf.*"]), "aranyani_tf.data"],
+    py_modules=["aranyani_command"],
+    entry_points={"console_scripts": ["aranyani = aranyani_command:main"]},
     package_dir={"aranyani_tf.data": "data"},  # the wheel carries the data that a checkout has beside the package
     package_data={"aranyani_tf": ["py.typed"], "aranyani_tf.data": ["*.parquet", "*.npz", "README.md"]},
     install_requires=["tensorflow>=2.21", "keras>=3.15", "numpy>=2.0", "pandas>=2.2", "pyarrow>=15", "tqdm>=4.60",
@@ -47,6 +49,7 @@ setup(
                        "pillow>=10"],
         # tf2onnx writes ONNX files, onnx checks them; SavedModel and LiteRT need nothing beside TensorFlow.
         "export": ["onnx>=1.20", "tf2onnx>=1.17"],
+        "plots": ["matplotlib>=3.9"],  # pictures of the `aranyani` command
         # setuptools: `make data` unpacks a source archive, whose setup.py needs it.
         "reproduce": ["filelock>=4", "matplotlib>=3.9", "pyyaml>=6", "scikit-learn>=1.5", "scipy>=1.11",
                       "setuptools>=77", "sweeps>=0.2", "wandb>=0.25"],

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 # A file or folder of the package imports only from those before it; baselines and later ones are peers of the model.
 ORDER = ["errors", "arguments", "files", "checked_json", "labels", "variables", "interfaces", "forest", "theory",
          "fairness", "learning", "engine", "streams", "evaluation", "control", "exports", "model", "tabular", "grove",
-         "baselines", "embeddings", "datasets", "adapters", "river", "scikit"]
+         "baselines", "embeddings", "datasets", "adapters", "river", "scikit", "command"]
 
 
 def imports_of(path):

@@ -52,10 +52,16 @@ def acs_employment(groups: str = "race", preprocessing: str = "one_hot", drop_gr
         order: which rows to take, by number, in this order; all in the order above if None.
     """
     require_choice("groups", groups, tuple(GROUPS))
+    return Stream.from_dataframe(
+        in_order(acs_employment_table(groups), order), label="employed", group=GROUPS[groups][0],
+        preprocessing=preprocessing, exclude=NOT_FEATURES, drop_group=drop_group, num_groups=None,
+        name="acs_employment")
+
+
+def acs_employment_table(groups: str = "race") -> pd.DataFrame:
+    """With names in the group's column."""
     reference, analysis, target = map(pd.read_parquet, package_members(*PACKAGE, MEMBERS))
     frame = pd.concat([reference, analysis.merge(target, on="id", validate="one_to_one")], ignore_index=True)
     column, names = GROUPS[groups]
     frame[column] = frame[column].astype(str).map(names)
-    return Stream.from_dataframe(
-        in_order(frame, order), label="employed", group=column, preprocessing=preprocessing,
-        exclude=NOT_FEATURES, drop_group=drop_group, num_groups=None, name="acs_employment")
+    return frame

@@ -24,6 +24,10 @@ def adult(preprocessing: str = "released", drop_group: bool = False, order: Orde
         drop_group: leaves gender out of the features.
         order: which rows to take, by number, in this order; all in the order above if None.
     """
-    frame = in_order(pd.read_parquet(shipped("adult.parquet")), order)
+    frame = in_order(adult_table(), order)
     return Stream.from_dataframe(frame, label="income", group="gender", preprocessing=preprocessing,
                                  drop_group=drop_group, name="adult")
+
+
+def adult_table() -> pd.DataFrame:
+    return pd.read_parquet(shipped("adult.parquet"))

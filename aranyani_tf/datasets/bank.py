@@ -42,13 +42,18 @@ def bank(groups: str = "age", preprocessing: str = "one_hot", drop_group: bool =
         order: which rows to take, by number, in this order; all in the order above if None.
     """
     require_choice("groups", groups, GROUPS)
-    frame = in_order(pd.read_csv(package_member(*PACKAGE, *MEMBER), sep=";"), order)
+    frame = in_order(bank_table(), order)
     options: dict[str, Any] = {
         "label": "y", "preprocessing": preprocessing, "num_groups": None, "name": "bank"}
     if groups == "marital":
-        return Stream.from_dataframe(frame, group="marital", exclude=["duration"], drop_group=drop_group,
-                                     **options)
+        return Stream.from_dataframe(frame.drop(columns="age_group"), group="marital", exclude=["duration"],
+                                     drop_group=drop_group, **options)
     # Age stays a number among the features; which side of 25 it lies on is for the group alone.
-    frame = frame.assign(age_group=np.where(frame["age"] < 25, "below 25", "25 or older"))
     exclude = ["duration", "age"] if drop_group else ["duration"]
     return Stream.from_dataframe(frame, group="age_group", exclude=exclude, drop_group=True, **options)
+
+
+def bank_table() -> pd.DataFrame:
+    """With a column more, `age_group`."""
+    frame = pd.read_csv(package_member(*PACKAGE, *MEMBER), sep=";")
+    return frame.assign(age_group=np.where(frame["age"] < 25, "below 25", "25 or older"))

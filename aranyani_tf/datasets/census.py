@@ -34,8 +34,12 @@ def census(preprocessing: str = "released", drop_group: bool = False, order: Ord
         drop_group: leaves sex out of the features.
         order: which rows to take, by number, in this order; all in the order above if None.
     """
-    frame = in_order(pd.read_parquet(shipped("census.parquet")), order)
+    frame = in_order(census_table(), order)
     return Stream.from_dataframe(
         frame, label="income", group="sex", preprocessing=preprocessing, exclude=["instance_weight"],
         drop_group=drop_group, name="census",
         categorical=NUMBERED_CATEGORIES if preprocessing == "one_hot" else ())
+
+
+def census_table() -> pd.DataFrame:
+    return pd.read_parquet(shipped("census.parquet"))

@@ -32,13 +32,17 @@ def compas(preprocessing: str = "released", drop_group: bool = False, order: Ord
         drop_group: leaves race out of the features.
         order: which rows to take, by number, in this order; all in the order above if None.
     """
-    frame = pd.read_parquet(shipped("compas.parquet"), columns=[*FEATURES, "is_recid"])
-    frame = frame.iloc[released_order(len(frame))]
-    frame = in_order(frame[frame["c_charge_desc"].notna()], order)
-    race = np.where(frame["race"] == "Caucasian", "Caucasian", "All others")
-    return Stream.from_dataframe(frame.assign(race=race), label="is_recid", group="race",
+    return Stream.from_dataframe(in_order(compas_table(), order), label="is_recid", group="race",
                                  preprocessing=preprocessing, drop_group=drop_group,
                                  scale=preprocessing != "released", name="compas")
+
+
+def compas_table() -> pd.DataFrame:
+    """With two groups, in the order above."""
+    frame = pd.read_parquet(shipped("compas.parquet"), columns=[*FEATURES, "is_recid"])
+    frame = frame.iloc[released_order(len(frame))]
+    frame = frame[frame["c_charge_desc"].notna()]
+    return frame.assign(race=np.where(frame["race"] == "Caucasian", "Caucasian", "All others"))
 
 
 def released_order(num_rows: int) -> np.ndarray:

@@ -119,13 +119,15 @@ class TableEncoder:
         self.center, squares, num_rows = np.array([moments[name] for name in self.columns]).T
         self.spread = np.sqrt(squares / np.maximum(num_rows - 1, 1))
 
-    def encode(self, piece: pd.DataFrame, unknown: Unknown | None = None) -> np.ndarray:
+    def encode(self, piece: pd.DataFrame, unknown: Unknown | None = None, *, by_rows: bool = False) -> np.ndarray:
         """Features (row, feature) of one piece of the table. A dict `unknown` is told of categories that have no
-        feature or code: column → [how many cells, the first value]."""
+        feature or code: column → [how many cells, the first value]. With `by_rows` an `online` encoder rounds as if
+        rows came one by one, so that it makes no difference how a table is cut."""
         if self.online:
             self.meet(piece)
         values = self.values(piece, self.columns, unknown)
-        center, spread = self.moments.update(values) if self.online else (self.center, self.spread)
+        move = self.moments.walk if by_rows else self.moments.update
+        center, spread = move(values) if self.online else (self.center, self.spread)
         scaled = self.scaled(values, center, spread)
         if self.preprocessing != "one_hot":
             return scaled.astype("float32")
@@ -146,8 +148,9 @@ class TableEncoder:
     def meet(self, piece: pd.DataFrame) -> None:
         """Gives categories that were not seen before the next codes, and once these are used up the last one."""
         for name in self.codes:
-            for value in piece[name].dropna().unique():
-                self.meet_value(name, value)
+            for value in dict.fromkeys(piece[name].to_numpy(object)):
+                if value == value:  # not empty
+                    self.meet_value(name, value)
 
     def meet_value(self, name: str, value: str) -> None:
         codes = self.codes[name]
@@ -165,7 +168,7 @@ class TableEncoder:
     def codes_of(self, column: pd.Series, unknown: Unknown | None = None) -> np.ndarray:
         name = column.name
         known = self.codes[name]
-        codes = np.array([known.get(value, np.nan) for value in column.to_numpy(object)])  # quick for one row, too
+        codes = np.array(list(map(known.get, column.to_numpy(object))), "float64")  # NaN for None; quick for one row
         new = np.isnan(codes)
         if new.any():
             new &= column.notna().to_numpy()

@@ -5,6 +5,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from aranyani_tf.engine.compiler import compiled
+
 Moments = tuple[np.ndarray, np.ndarray, np.ndarray]  # count, mean and squares, (column,) each
 
 
@@ -39,6 +41,14 @@ class RunningMoments:
         means = np.where(counts > 0, before + sums / divisor, 0)
         return means, np.sqrt(squares / divisor), (counts[-1], means[-1], squares[-1])
 
+    def walk(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """`update` row by row: the same to the last bit however rows are cut, where sums over several rows round."""
+        means, deviations = np.empty_like(values), np.empty_like(values)
+        state = self.count.astype("int64"), self.mean.copy(), self.squares.copy()
+        walk_rows(np.ascontiguousarray(values), *state, means, deviations)
+        self.count, self.mean, self.squares = state
+        return means, deviations
+
     def contents(self) -> dict[str, list]:
         """What a file keeps of it."""
         return {"count": self.count.tolist(), "mean": self.mean.tolist(), "squares": self.squares.tolist()}
@@ -49,3 +59,21 @@ class RunningMoments:
         moments.count = np.array(contents["count"], int)
         moments.mean, moments.squares = (np.array(contents[name], "float64") for name in ("mean", "squares"))
         return moments
+
+
+@compiled(_nrt=False, fastmath=False)  # so that it rounds as NumPy does
+def walk_rows(values: np.ndarray, count: np.ndarray, mean: np.ndarray, squares: np.ndarray, means: np.ndarray,
+              deviations: np.ndarray) -> None:
+    """`RunningMoments.after` of one row after the other, (row, column); the moments, (column,), move along."""
+    for row in range(values.shape[0]):
+        for column in range(values.shape[1]):
+            value = values[row, column]
+            if value == value:
+                before = mean[column] if count[column] > 0 else value
+                count[column] += 1
+                difference = value - before
+                square = difference * difference
+                squares[column] = max(squares[column] + square - square / count[column], 0.0)
+                mean[column] = before + difference / count[column]
+            means[row, column] = mean[column]
+            deviations[row, column] = np.sqrt(squares[column] / max(count[column], 1))

@@ -72,12 +72,7 @@ def rows_of_frame(form: TableForm, frame: pd.DataFrame) -> Rows:
     found: list[Rows] = []
     unknown: Unknown = {}
     for piece in pieces_of(form, frame, list(names)):
-        columns = piece[form.encoder.columns]
-        if form.encoder.online:
-            features = np.stack([form.for_rows().features(cells, learn=True)
-                                 for cells in columns.itertuples(index=False, name=None)])
-        else:
-            features = form.encoder.encode(columns, unknown)
+        features = form.encoder.encode(piece, unknown, by_rows=True)
         missing = np.full(len(piece), -1, "int32")
         if form.labels is None:
             labels = piece[label].to_numpy("float32") if label in there else np.full(len(piece), np.nan, "float32")
