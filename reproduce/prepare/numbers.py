@@ -19,6 +19,7 @@ from harness import RESULTS, ROOT
 from harness.readings import read_sections
 from prepare.headline import headline, told_score
 from prepare.inline_numbers import PAGES, with_numbers
+from prepare.live_numbers import pipelines, service
 from prepare.targets_table import kept_table, shares
 
 LEVELS = {"node": "node, the paper's", "leaf": "leaf", "output": "output"}
@@ -167,6 +168,8 @@ BLOCKS: list[tuple[str, str, Callable[[Path], str]]] = [  # page, the comment be
     ("docs/deviations.md", BENCHMARK, levels),
     ("docs/theory.md", "written by `make numbers` from aranyani_tf.theory", verdicts),
     ("docs/theory.md", "written by `make numbers` from results/README.md", on_a_stream),
+    ("docs/live.md", BENCHMARK, pipelines),
+    ("examples/service/README.md", "written by `make numbers` from results/service.csv", service),
     ("README.md", TARGETS, shares),
     ("docs/live.md", TARGETS, shares),
     ("docs/live.md", f"{TARGETS}, stream by stream", kept_table)]
