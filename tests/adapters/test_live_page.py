@@ -17,5 +17,5 @@ def test_an_example_of_the_page_runs(number, printed, capsys):
 
 def test_the_page_names_every_check_that_cannot_pass():
     tests = (Path(__file__).parents[1] / "scikit" / "test_scikit_checks.py").read_text(encoding="utf-8")
-    declared = set(re.findall(r'^    "(check_\w+)":', tests, re.MULTILINE))
+    declared = set(re.findall(r'"(check_\w+)":', tests))
     assert declared and set(re.findall(r"`(check_\w+)`", SECTION)) == declared | {"check_array_api_input"}
