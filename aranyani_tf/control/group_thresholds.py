@@ -18,8 +18,7 @@ class GroupThresholds:
     """Any learner's probabilities of label 1, shifted by group: **the group is used to decide.**
 
     That may be forbidden where you are, as treating people differently by their group; ask before you use it. Where it
-    is allowed it keeps a target closely, at less cost in accuracy than a penalty on the learner. Where it is not, see
-    `ParityTarget`, which needs the group to learn and never to decide.
+    is not allowed, see `ParityTarget`, which needs the group to learn and never to decide; docs/live.md compares both.
 
     Prices of a rate above another's move with each row (see `threshold_walk`); nothing of the learner is changed, so
     it may have a λ of its own, or be no model of ours at all.

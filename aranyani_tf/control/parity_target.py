@@ -30,6 +30,13 @@ RULES: dict[str, dict[str, Any]] = {"output": {"memory": 500, "gain": 0.5, "damp
                                     "node": {"memory": 1000, "gain": 2.0, "damping": 10.0, "most": 10.0}}
 
 
+def require_all_groups(update_when: str) -> None:
+    """Raises where the groups of some decisions are never told: their rates cannot be known, nor may be used."""
+    if update_when != "always":
+        raise ArgumentError(f"update_when={update_when!r} hides the groups of all other decisions, so that no gap can "
+                            "be known; a ParityTarget goes with 'always'. Pass a number as fairness_weight")
+
+
 def with_defaults(constraint: str | None, penalty: Any, decay: float | None, forget: str | None,
                   online: bool) -> tuple[Any, ...]:
     """A model's constraint, penalty, decay and forget: those that keep a target best, where none was given."""

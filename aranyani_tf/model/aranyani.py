@@ -93,6 +93,7 @@ class Aranyani(EngineModel):
                  chance: float = 0.0, scale_target: bool = True, record_gradients: bool = False,
                  on_bad_rows: str = "raise", seed: int | None = None, **kwargs: Any) -> None:
         if isinstance(fairness_weight, ParityTarget):
+            parity_target.require_all_groups(update_when)
             constraint, penalty, decay, forget = parity_target.with_defaults(constraint, penalty, decay, forget, online)
         forget = forget or "rows"
         require_settings(

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from aranyani_tf.arguments import require_fairness_weight
 from aranyani_tf.control.decisions import gap_name
-from aranyani_tf.control.parity_target import ParityTarget, Steering
+from aranyani_tf.control.parity_target import ParityTarget, Steering, require_all_groups
 from aranyani_tf.errors import ArgumentError
 from aranyani_tf.fairness.notions import Notion
 from aranyani_tf.model.online_model import OnlineModel
@@ -42,6 +42,8 @@ class SteeredModel(OnlineModel):
     @fairness_weight.setter
     def fairness_weight(self, value: float | ParityTarget) -> None:
         goal = value.for_level(self.level) if isinstance(value, ParityTarget) else None
+        if goal is not None:
+            require_all_groups(getattr(self, "update_when", "always"))  # which is not set yet while the model is made
         steering = None if goal is None else Steering(
             goal, goal.metric or gap_name(self.notion), num_labels=self.num_labels, num_groups=self.num_groups,
             positive_label=self.positive_label)

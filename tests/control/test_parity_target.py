@@ -166,3 +166,12 @@ def test_settings_that_cannot_be_are_refused(settings, message):
 def test_a_regression_has_no_decisions_to_steer_by():
     with pytest.raises(ArgumentError, match="num_labels=1 is regression"):
         ar.Aranyani(num_labels=1, fairness_weight=ar.ParityTarget(0.05))
+
+
+def test_a_target_does_not_look_at_groups_that_are_never_told():
+    with pytest.raises(ArgumentError, match="hides the groups of all other decisions"):
+        made(update_when="predicted_positive")
+    model = ar.Aranyani(update_when="predicted_positive")
+    with pytest.raises(ArgumentError, match="hides the groups of all other decisions"):
+        model.fairness_weight = ar.ParityTarget(0.05)
+    assert model.parity_target is None and model.fairness_weight == 10.0
