@@ -34,12 +34,10 @@ class QuickRows:
             return None
         if x.dtype.kind != "f":
             x = x.astype("float64")  # whose squares add up
-        with np.errstate(over="ignore"):
-            if not np.dot(x, x) < ORDINARY:
-                return None
-        rows = np.empty((1, self.width), self.dtype)
-        rows[0] = x
-        rows.flags.writeable = False  # as the engine knows its rows
+        if not np.vdot(x, x) < ORDINARY:  # which overflows in silence, as `dot` does not
+            return None
+        rows = np.array(x, self.dtype, ndmin=2)
+        rows.setflags(write=False)  # as the engine knows its rows
         return rows
 
     def are_codes(self, y: Any, a: Any) -> bool:
@@ -56,4 +54,7 @@ class QuickRows:
 
     def codes(self, y: Any, a: Any) -> tuple[np.ndarray, np.ndarray]:
         """Both as arrays of one, of the types that the engine takes."""
-        return np.array((y,), self.label_type).astype(np.float64), np.array((a,), np.int32)
+        label = np.array((y,), np.float64)
+        if self.num_labels == 1:
+            label = label.astype(self.dtype).astype(np.float64)  # rounded as the model has its targets
+        return label, np.array((a,), np.int32)

@@ -43,6 +43,7 @@ class Session:
         self.plan = plan_of(engine.shape, engine.settings._replace(records=self.records),
                             settings_of(model.optimizer))
         self.asking = plan_of(engine.shape, engine.settings._replace(samples_per_step=1), NO_OPTIMIZER)
+        self.no_norms = np.empty((0, 9), self.dtype)
         self.held: list[tuple[np.ndarray, ...]] = []
         self.num_held, self.penalty = 0, 0.0
         self.changed = self.being_read = self.closed = False
@@ -95,32 +96,40 @@ class Session:
     def walk_on(self, rows: np.ndarray, labels: np.ndarray, groups: np.ndarray,
                 weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
         """Walks as far as the state stays finite: answers, norms, and how many rows were learned."""
-        engine, state, each, num_rows = self.engine, self.state, self.engine.settings.samples_per_step, len(rows)
-        outputs = np.empty((num_rows, self.num_labels), self.dtype)
-        norms = np.empty((-(-num_rows // each) if self.records else 0, 9), self.dtype)
-        table, kinds = engine.kinds_of(labels, groups)
+        num_rows = len(rows)
+        outputs, norms = np.empty((num_rows, self.num_labels), self.dtype), self.no_norms
+        if self.records:
+            norms = np.empty((-(-num_rows // self.engine.settings.samples_per_step), 9), self.dtype)
+        table, kinds = self.engine.kinds_of(labels, groups)
         self.plan[1][WEIGHT] = self.model.fairness_weight
+        arrays = (rows, labels, groups, kinds, weights, outputs)
+        done = self.go(True, table, *arrays, norms)
+        return (outputs, norms, done) if done == num_rows else self.on_trial(done, table, arrays, norms)
 
-        def go(guarded: bool, rows: np.ndarray, labels: np.ndarray, groups: np.ndarray, kinds: np.ndarray,
-               weights: np.ndarray, outputs: np.ndarray, norms: np.ndarray) -> int:
-            done, self.penalty = walk(
-                *self.plan, state.numbers, state.counts, state.iterations, *self.work, engine.contrasts, table, rows,
-                labels, groups, kinds, weights, True, guarded, outputs, norms)
-            return done
+    def go(self, guarded: bool, table: np.ndarray, rows: np.ndarray, labels: np.ndarray, groups: np.ndarray,
+           kinds: np.ndarray, weights: np.ndarray, outputs: np.ndarray, norms: np.ndarray) -> int:
+        state = self.state
+        done, self.penalty = walk(
+            *self.plan, state.numbers, state.counts, state.iterations, *self.work, self.engine.contrasts, table, rows,
+            labels, groups, kinds, weights, True, guarded, outputs, norms)
+        return done
 
-        def rest(start: int, end: int) -> tuple[np.ndarray, ...]:
-            arrays = (rows, labels, groups, kinds, weights, outputs)
+    def on_trial(self, done: int, table: np.ndarray, arrays: tuple[np.ndarray, ...],
+                 norms: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+        """Goes on where the walk stopped before a step whose numbers may be too large: that step is on trial."""
+        state, each, outputs, num_rows = self.state, self.engine.settings.samples_per_step, arrays[-1], len(arrays[0])
+
+        def part(start: int, end: int) -> tuple[np.ndarray, ...]:
             return *(array[start:end] for array in arrays), norms[start // each :]
 
-        done = go(True, rows, labels, groups, kinds, weights, outputs, norms)
-        while done < num_rows:  # stopped before a step whose numbers may be too large: on trial
+        while done < num_rows:
             before, end = state.copy(), min(done + each, num_rows)
-            go(False, *rest(done, end))
+            self.go(False, table, *part(done, end))
             if not (state.is_finite and np.isfinite(self.penalty) and np.isfinite(outputs[done:end]).all()):
                 state.take(before)
                 return outputs, norms[: done // each], done
-            state.counts[-1] = np.abs(engine.parts(state).gradients).max()
-            done = end + (go(True, *rest(end, num_rows)) if end < num_rows else 0)
+            state.counts[-1] = np.abs(self.engine.parts(state).gradients).max()
+            done = end + (self.go(True, table, *part(end, num_rows)) if end < num_rows else 0)
         return outputs, norms, done
 
     def hold(self, *rows: np.ndarray) -> None:
