@@ -12,6 +12,7 @@ from aranyani_tf.fairness import notions
 from aranyani_tf.fairness.notions import Notion
 
 KINDS = dict(zip(GAPS, (threshold_walk.ALWAYS, threshold_walk.POSITIVE, threshold_walk.EACH), strict=True))
+STATE = ("prices", "counts", "seen")
 
 
 class GroupThresholds:
@@ -29,7 +30,8 @@ class GroupThresholds:
         target: the largest difference between two groups' rates.
         notion: "demographic_parity", "equal_opportunity" (label 1) or "equalized_odds".
         num_groups: number of groups; a group of −1 is unknown: such a row has no shift and counts for nothing.
-        rate: η, how fast prices move.
+        rate: η, how fast prices add up.
+        gain: γ, how much of a price comes at once.
         memory: rows over which the recent rates are taken.
 
     >>> import aranyani_tf as ar
@@ -41,10 +43,11 @@ class GroupThresholds:
     """
 
     def __init__(self, learner: Any = None, *, target: float, notion: str | Notion = "demographic_parity",
-                 num_groups: int = 2, rate: float = 0.003, memory: float = 200.0) -> None:
+                 num_groups: int = 2, rate: float = 0.003, gain: float = 3.0, memory: float = 200.0) -> None:
         require_number("target", target, 0, 1, below=True)
         require_whole("num_groups", num_groups, 2)
         require_number("rate", rate, 0, above=True)
+        require_number("gain", gain, 0)
         require_number("memory", memory, 1, above=True)
         if learner is not None:
             require_object("learner", learner, ["predict_then_learn"], "a model")
@@ -54,12 +57,11 @@ class GroupThresholds:
         self.metric = gap_name(notions.get(notion))
         require_choice("notion", self.metric, KINDS)
         self.learner, self.target, self.num_groups = learner, target, num_groups
-        self.rate, self.memory, self.kind = rate, memory, KINDS[self.metric]
+        self.rate, self.gain, self.memory, self.kind = rate, gain, memory, KINDS[self.metric]
         num_conditions = 2 if self.kind == threshold_walk.EACH else 1
-        self.prices = np.zeros((num_conditions, num_groups, num_groups))  # d
-        self.recent = np.zeros((num_conditions, num_groups, 2))  # rows, and those decided 1, with fading
-        self.total = np.zeros((num_conditions, num_groups, 2))
-        self.seen = np.zeros(1)  # rows, with fading
+        self.prices = np.zeros((2, num_conditions, num_groups, num_groups))  # what was added up, and what came at once
+        self.counts = np.zeros((3, num_conditions, num_groups, 2))  # rows, and those decided 1: recent, later, ever
+        self.seen = np.zeros(2)  # rows, with fading and without
 
     num_labels, positive_label = 2, 1
 
@@ -73,7 +75,7 @@ class GroupThresholds:
         """Rows' probabilities of label 1, (n,), as they are compared with ½; nothing is learned by it."""
         given, groups = np.asarray(probabilities, "float64"), np.asarray(groups)
         flat, codes = self.checked(np.atleast_1d(given), np.atleast_1d(groups))
-        scores = np.array([threshold_walk.shifted_row(self.kind, p, k, self.prices, self.recent, self.seen[0])
+        scores = np.array([threshold_walk.shifted_row(self.kind, p, k, self.prices, self.counts, self.seen[0])
                            for p, k in zip(flat, codes, strict=True)])
         return scores.reshape(given.shape)
 
@@ -84,8 +86,7 @@ class GroupThresholds:
         if labels.shape != flat.shape:
             raise RowError(f"there are {len(flat):,} probabilities and {len(labels):,} labels")
         scores = np.empty(len(flat))
-        threshold_walk.walk(self.kind, flat, labels, codes, float(self.target), float(self.rate),
-                            1 - 1 / self.memory, self.prices, self.recent, self.total, self.seen, scores)
+        threshold_walk.walk(self.kind, flat, labels, codes, *self.moves, scores)
         return scores
 
     def learn(self, decisions: Any, labels: Any, groups: Any) -> None:
@@ -93,9 +94,13 @@ class GroupThresholds:
         decisions, labels = np.atleast_1d(decisions), np.atleast_1d(labels)
         for decided, label, group in zip(decisions, labels, self.checked(decisions, np.atleast_1d(groups))[1],
                                          strict=True):
-            self.seen[0] = self.seen[0] * (1 - 1 / self.memory) + 1
-            threshold_walk.learn_row(self.kind, float(decided), int(label), group, float(self.target),
-                                     float(self.rate), 1 - 1 / self.memory, self.prices, self.recent, self.total)
+            threshold_walk.learn_row(self.kind, float(decided), int(label), group, *self.moves)
+
+    @property
+    def moves(self) -> tuple:
+        """What moves the prices, and what is moved, as the compiled loop takes them."""
+        return (float(self.target), float(self.rate), float(self.gain), 1 - 1 / self.memory, self.prices, self.counts,
+                self.seen)
 
     def predict_then_learn(self, x: Any, y: Any, a: Any) -> np.ndarray:
         """(n, label): the learner's answers as they are decided by; both learn from the rows."""
@@ -129,11 +134,11 @@ class GroupThresholds:
 
     def get_state(self) -> dict[str, np.ndarray]:
         """All that moves, as arrays: what a service saves beside the learner."""
-        return {name: getattr(self, name).copy() for name in ("prices", "recent", "total", "seen")}
+        return {name: getattr(self, name).copy() for name in STATE}
 
     def set_state(self, state: dict[str, np.ndarray]) -> None:
         """What `get_state` gave."""
         for name, value in state.items():
-            if name not in ("prices", "recent", "total", "seen") or np.shape(value) != getattr(self, name).shape:
+            if name not in STATE or np.shape(value) != getattr(self, name).shape:
                 raise ArgumentError(f"the state is of other settings: {name} has shape {np.shape(value)}")
             getattr(self, name)[...] = value
