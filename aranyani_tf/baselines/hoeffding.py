@@ -1,5 +1,4 @@
-"""Learners of River behind `predict_then_learn`: HT (Domingos and Hulten, 2000), AHT (Bifet and Gavaldà, 2009), the
-adaptive random forest (Gomes et al., 2017) and logistic regression.
+"""Hoeffding trees of River as learners of a stream: HT (Domingos and Hulten, 2000) and AHT (Bifet and Gavaldà, 2009).
 
 The rows go in as they are: not normalised, and no exception is turned into an answer.
 """
@@ -57,18 +56,3 @@ def adaptive_hoeffding_tree(num_labels: int = 2, seed: int | None = 0, **options
     from river.tree import HoeffdingAdaptiveTreeClassifier
 
     return RiverLearner(HoeffdingAdaptiveTreeClassifier(seed=seed, **options), num_labels)
-
-
-def adaptive_random_forest(num_labels: int = 2, seed: int | None = 0, num_trees: int = 10,
-                           **options: Any) -> RiverLearner:
-    """River's adaptive random forest with its own defaults; its time grows with the number of trees."""
-    from river.forest import ARFClassifier
-
-    return RiverLearner(ARFClassifier(n_models=num_trees, seed=seed, **options), num_labels)
-
-
-def scaled_logistic_regression(**options: Any) -> RiverLearner:
-    """River's logistic regression, of two labels, on features scaled by the rows so far."""
-    from river import linear_model, preprocessing
-
-    return RiverLearner(preprocessing.StandardScaler() | linear_model.LogisticRegression(**options))

@@ -1,7 +1,7 @@
 """What could be had if nobody asked for fairness: no λ, and the group is not looked at."""
 
-from aranyani_tf.baselines.hoeffding import adaptive_random_forest, scaled_logistic_regression
 from aranyani_tf.baselines.pieces import boosting_on_windows, sgd
+from aranyani_tf.baselines.river_ceilings import adaptive_random_forest, scaled_logistic_regression
 from harness.registry import register_method
 
 # Five trees of River's ten, which would take twice the time.
