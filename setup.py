@@ -43,7 +43,8 @@ setup(
     install_requires=["tensorflow>=2.21", "keras>=3.15", "numpy>=2.0", "pandas>=2.2", "pyarrow>=15", "tqdm>=4.60",
                       "platformdirs>=4", "filelock>=4", "numba>=0.65", "llvmlite>=0.47"],
     extras_require={
-        "baselines": ["river>=0.26"],  # the trees, and aranyani_tf.river
+        # The trees, and aranyani_tf.river; scikit-learn for the ceilings.
+        "baselines": ["river>=0.26", "scikit-learn>=1.6"],
         "embeddings": ["tensorflow-datasets>=4.9.7", "importlib-resources", "torch>=2.6",
                        "transformers>=5", "sentence-transformers>=5",
                        "pillow>=10"],

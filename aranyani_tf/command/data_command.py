@@ -15,7 +15,7 @@ DESCRIPTION = """Without a name: lists the datasets, with size, label, group and
 "fetched" are loaded over the network when they are used for the first time."""
 EXAMPLES = ("aranyani data", "aranyani data adult", "aranyani data adult --out adult.csv")
 FACTS = ("Size", "Label", "Source")
-FETCHED = ("bank", "acs_employment")
+FETCHED = ("bank", "acs_employment", "credit", "law")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

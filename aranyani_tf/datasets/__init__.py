@@ -11,6 +11,8 @@ from aranyani_tf.datasets.celeba import celeba
 from aranyani_tf.datasets.census import census
 from aranyani_tf.datasets.civil_comments import civil_comments
 from aranyani_tf.datasets.compas import compas
+from aranyani_tf.datasets.credit import credit
+from aranyani_tf.datasets.law import law
 from aranyani_tf.datasets.rate_jumps import rate_jumps
 from aranyani_tf.datasets.synthetic import synthetic
 from aranyani_tf.datasets.wiki_toxicity import wiki_toxicity
@@ -18,15 +20,16 @@ from aranyani_tf.errors import ArgumentError
 from aranyani_tf.streams.stream import Stream
 
 LOADERS: dict[str, Callable[..., Stream]] = {loader.__name__: loader for loader in (
-    adult, census, compas, celeba, civil_comments, wiki_toxicity, bank, acs_employment, synthetic, rate_jumps)}
+    adult, census, compas, celeba, civil_comments, wiki_toxicity, bank, acs_employment, credit, law, synthetic,
+    rate_jumps)}
 
 
 def names() -> list[str]:
     """The datasets that `load` knows.
 
     >>> names()
-    ['acs_employment', 'adult', 'bank', 'celeba', 'census', 'civil_comments', 'compas', 'rate_jumps', 'synthetic',
-     'wiki_toxicity']
+    ['acs_employment', 'adult', 'bank', 'celeba', 'census', 'civil_comments', 'compas', 'credit', 'law', 'rate_jumps',
+     'synthetic', 'wiki_toxicity']
     """
     return sorted(LOADERS)
 

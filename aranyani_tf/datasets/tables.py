@@ -11,6 +11,9 @@ from aranyani_tf.datasets.adult import adult_table
 from aranyani_tf.datasets.bank import bank_table
 from aranyani_tf.datasets.census import census_table
 from aranyani_tf.datasets.compas import compas_table
+from aranyani_tf.datasets.credit import LABEL as CREDIT_LABEL
+from aranyani_tf.datasets.credit import credit_table
+from aranyani_tf.datasets.law import law_table
 from aranyani_tf.datasets.rate_jumps import rate_jumps
 from aranyani_tf.datasets.synthetic import synthetic
 from aranyani_tf.datasets.wiki_toxicity import wiki_toxicity
@@ -34,6 +37,8 @@ TABLES: dict[str, Callable[[], NamedTable]] = {
     "bank": lambda: NamedTable(bank_table(), "y", "age_group", ("duration",), True),
     "census": lambda: NamedTable(census_table(), "income", "sex", ("instance_weight",)),
     "compas": lambda: NamedTable(compas_table(), "is_recid", "race"),
+    "credit": lambda: NamedTable(credit_table(), CREDIT_LABEL, "SEX", ("ID",)),
+    "law": lambda: NamedTable(law_table(), "first_pf", "race_group", drop_group=True),
     "rate_jumps": lambda: of_stream(rate_jumps()),
     "synthetic": lambda: of_stream(synthetic()),
     "wiki_toxicity": lambda: of_stream(wiki_toxicity()),

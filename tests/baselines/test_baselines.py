@@ -13,7 +13,9 @@ from aranyani_tf.baselines.fermi import Fermi, linear
 from aranyani_tf.baselines.hoeffding import adaptive_hoeffding_tree, hoeffding_tree
 from aranyani_tf.baselines.majority import MajorityLearner, majority
 from aranyani_tf.baselines.mlp import perceptron
+from aranyani_tf.baselines.pieces import boosting_on_windows, sgd
 from aranyani_tf.baselines.reservoir import Reservoir
+from aranyani_tf.baselines.river_ceilings import adaptive_random_forest, scaled_logistic_regression
 from aranyani_tf.evaluation.learn_stream import learn_stream
 from rewind import Rewindable
 
@@ -25,7 +27,9 @@ LEARNERS = {
     "mlp": lambda: ar.Aranyani(predictor=perceptron(4)), "fermi_forest": lambda: Fermi(fairness_weight=1.0, **SMALL),
     "fermi_linear": lambda: Fermi(predictor=linear(4)), "reservoir": lambda: Reservoir(capacity=20, **SMALL),
     "ht": hoeffding_tree, "aht": adaptive_hoeffding_tree, "faht": faht, "faht_nba": lambda: faht(leaf_prediction="nba"),
-    "majority": lambda: MajorityLearner(hoeffding_tree(), 0.5)}
+    "majority": lambda: MajorityLearner(hoeffding_tree(), 0.5), "arf": lambda: adaptive_random_forest(num_trees=2),
+    "logistic": scaled_logistic_regression, "sgd": lambda: sgd(piece=4),
+    "boosting": lambda: boosting_on_windows(piece=8, window=30, max_iter=3, min_samples_leaf=5)}
 
 
 def small_stream(num_rows=66, **options):

@@ -17,13 +17,9 @@ from sklearn.preprocessing import LabelEncoder, OneHotEncoder
 
 import aranyani_tf as ar
 from aranyani_tf.datasets import packaged, shipped
-from aranyani_tf.datasets.acs_employment import MEMBERS as ACS_MEMBERS
-from aranyani_tf.datasets.acs_employment import PACKAGE as ACS
-from aranyani_tf.datasets.bank import MEMBER as BANK_MEMBER
-from aranyani_tf.datasets.bank import PACKAGE as BANK
 from aranyani_tf.datasets.compas import FEATURES
-from aranyani_tf.embeddings.cache import cache_folder
 from aranyani_tf.errors import DamagedFileError
+from fetched import skip_unless_fetched
 
 ROOT = Path(__file__).parents[2]
 
@@ -251,15 +247,8 @@ def test_a_package_for_another_python_will_do_since_it_is_not_installed(index):
     assert path.read_bytes() == contents[member]
 
 
-def skip_unless_fetched(name, requirement, members):
-    """The folder is no proof: another dataset's files may come from the same package."""
-    folder = cache_folder("packages") / requirement.replace("==", "-")
-    if not all((folder / member).is_file() for member in members):
-        pytest.skip(f"{name} was not fetched yet: ar.datasets.load({name!r}) does it, with a network")
-
-
 def test_bank_comes_by_date_with_young_clients_or_marital_status_as_the_groups():
-    skip_unless_fetched("bank", BANK[0], BANK_MEMBER[:1])
+    skip_unless_fetched("bank")
     stream = ar.datasets.load("bank")
     assert repr(stream) == "Stream('bank', 41,188 rows, 62 features, 2 labels, 2 groups)"
     quarters = stream.labels.reshape(4, -1).mean(axis=1)
@@ -274,7 +263,7 @@ def test_bank_comes_by_date_with_young_clients_or_marital_status_as_the_groups()
 
 
 def test_acs_employment_has_nine_groups_by_race_some_of_them_tiny():
-    skip_unless_fetched("acs_employment", ACS[0], ACS_MEMBERS)
+    skip_unless_fetched("acs_employment")
     stream = ar.datasets.load("acs_employment", preprocessing="released")
     assert repr(stream) == "Stream('acs_employment', 277,677 rows, 16 features, 2 labels, 9 groups)"
     counts = dict(zip(stream.group_names, np.bincount(stream.groups).tolist(), strict=True))

@@ -53,6 +53,7 @@ def changed(root, before, file, old=None, new=None):
 
 EVERY = set(registry.methods())
 FAHT, MLP = {"faht", "faht_majority_leaves", "faht_released"}, {"mlp", "mlp_released"}
+CEILINGS = {"arf", "logistic", "sgd", "boosting_on_windows"}
 
 
 @pytest.mark.parametrize(("file", "concerned"), [
@@ -66,6 +67,7 @@ FAHT, MLP = {"faht", "faht_majority_leaves", "faht_released"}, {"mlp", "mlp_rele
     ("aranyani_tf/baselines/reservoir.py", {"reservoir", "reservoir_500"}),
     ("reproduce/methods/faht.py", FAHT), ("reproduce/methods/mlp.py", MLP),
     ("reproduce/methods/hoeffding.py", {"ht", "aht"}),
+    ("reproduce/methods/ceilings.py", CEILINGS), ("aranyani_tf/baselines/pieces.py", CEILINGS),
     ("reproduce/methods/forests.py", {"aranyani", "leaf", "output", "leaf_released"}),
     ("aranyani_tf/datasets/compas.py", set()), ("aranyani_tf/datasets/__init__.py", set()),
     ("reproduce/harness/tracking.py", set()), ("reproduce/harness/plots.py", set()),
