@@ -28,7 +28,7 @@ def recommended(stream: Stream, target: float = 0.05, *, notion: str = "demograp
         settings: others of `Aranyani`.
 
     >>> import aranyani_tf as ar
-    >>> stream = ar.datasets.load("synthetic", num_rows=3000, seed=0)
+    >>> stream = ar.datasets.load("synthetic", num_rows=10_000, seed=0)
     >>> model = ar.recommended(stream, target=0.05, seed=0)
     >>> history = model.fit(stream, verbose=0)
     >>> bool(model.so_far()["demographic_parity"] < 0.06)
