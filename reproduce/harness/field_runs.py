@@ -6,8 +6,9 @@ for all targets, so that each is made once.
 
 import quiet  # noqa: F401
 
+import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -54,30 +55,26 @@ class FieldRun(Experiment):
         """A row for each seed, notion told and λ: accuracy and gaps on the first tenth and on the rest."""
         stream, how, found = self.stream(), method(self.method), []
         report = on_chunk or (lambda rows: None)
-        for notion in self.told or ("",):
-            own = replace(self, notion=notion) if notion else self
-            for seed, weight, learner, rows in own.learners(stream, how):
+        by_notion = {notion: replace(self, notion=notion) if notion else self for notion in self.told or ("",)}
+        restarts: dict[str, Restart] = {}
+        for seed in self.seeds:
+            rows = self.in_order_of(seed, stream)  # one object for all, by which learners may know it
+            for (notion, own), weight in itertools.product(by_notion.items(), self.fairness_weights):
+                if how.learner:
+                    learner = how.make(rows, seed, weight, own.notion)
+                else:
+                    start = own.single(rows, seed=seed, fairness_weight=weight)
+                    if notion not in restarts:
+                        restarts[notion] = Restart(own.single(rows, seed=seed, fairness_weight=weight),
+                                                   rows.num_features)
+                    learner = restarts[notion].again(start, weight)
                 timed = Timed(learner, first_rows(len(rows)))
-                outputs = timed.outputs(rows, lambda done: report(done / max(len(self.told), 1)))
-                is_first = seed == self.seeds[0] and weight == self.fairness_weights[0]
+                outputs = timed.outputs(rows, lambda done: report(done / len(by_notion)))
                 found.append({"seed": seed, "told": notion, "fairness_weight": weight} | measured(outputs, rows) | {
                     "rows": len(rows), "rows_per_second": timed.rows_per_second,
-                    "state_bytes": state_bytes(learner) if is_first else np.nan})
+                    "state_bytes": state_bytes(learner) if seed == self.seeds[0] else np.nan})
         return pd.DataFrame(found).assign(**{name: getattr(self, name) or "" for name in (
             "dataset", "preprocessing", "groups", "method")})
-
-    def learners(self, stream: ar.Stream, how: Method) -> Iterator[tuple[int, float, Any, ar.Stream]]:
-        """Seed, λ, learner and its rows, one after the other: a learner is done with when the next is made."""
-        restart = None
-        for seed in self.seeds:
-            rows = self.in_order_of(seed, stream)
-            for weight in self.fairness_weights:
-                if how.learner:
-                    yield seed, weight, how.make(rows, seed, weight, self.notion), rows
-                    continue
-                start = self.single(rows, seed=seed, fairness_weight=weight)
-                restart = restart or Restart(self.single(rows, seed=seed, fairness_weight=weight), rows.num_features)
-                yield seed, weight, restart.again(start, weight), rows
 
     def model_settings(self, stream: ar.Stream, how: Method) -> dict[str, Any]:
         """Nobody waits until every group was seen: the smallest of nine may come late, or never."""
