@@ -64,7 +64,7 @@ def ranking(rows: pd.DataFrame) -> str:
             place = f"{rank}" + ("=" if row.among_best and row.method != row.best else "") if row.keeps else "–"
             name = f"**{plots.label_of(row.method)}**" if row.method == row.best else plots.label_of(row.method)
             lines.append(f"| {place} | {name} | {accuracy(row)} | {gaps(row)} | {behind(row)} | "
-                         f"{row.rows_per_second:,.0f} | {size(row.state_bytes)} |")
+                         f"{speed(row.rows_per_second)} | {size(row.state_bytes)} |")
     return "\n".join(lines)
 
 
@@ -83,6 +83,10 @@ def behind(row) -> str:
         return "best" if row.method == row.best else ""
     around = f" ({100 * row.to_best_low:+.2f} to {100 * row.to_best_high:+.2f})" if row.to_best_low == row.to_best_low else ""
     return f"{100 * row.to_best:+.2f}{around}"
+
+
+def speed(rows: float) -> str:
+    return f"{rows:,.0f}" if rows == rows else ""
 
 
 def size(count: float) -> str:

@@ -8,6 +8,7 @@ import quiet  # noqa: F401
 
 import itertools
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -105,7 +106,9 @@ class Timed:
     def outputs(self, rows: ar.Stream, report: Callable[[float], Any]) -> np.ndarray | None:
         """(row, label), or None if the learner has diverged."""
         try:
-            learn_stream(self, rows, checkpoints=[len(rows)], on_chunk=report)
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message="too few rows to tell")  # such groups are not compared
+                learn_stream(self, rows, checkpoints=[len(rows)], on_chunk=report)
         except DivergedError:
             report(len(rows) - self.num_seen)
             return None
