@@ -10,14 +10,16 @@ from harness.field_streams import BLOCK, MOST_ROWS, FieldStream
 from harness.field_table import CASE, CLASSES, ENOUGH, STREAM, WITHIN, won
 
 NOTION_NAMES = {"demographic_parity": "demographic parity", "equalized_odds": "equalized odds"}
-RULE = f"""The same for all. A stream is taken in five orders, in which rows are shuffled among {BLOCK:,} neighbours; a method's seed is
-the order's number. Streams of more than fifty thousand rows are thinned by every k-th row to at most {MOST_ROWS:,}. On the first tenth a
-method with a grid of λ chooses the most accurate λ whose gap is at most the target there, or else the one with the smallest gap; one that
-is told a target is told it; one without a knob is what it is. Judged are the rows behind, each predicted before it is learned. *Gap*: the
-largest difference between two groups of at least {FEW} rows, of all judged rows / their second half / the mean over twenty windows. A method
-*keeps* a target if in {ENOUGH:.0%} of the orders the gap of all judged rows is at most {WITHIN} times the target. Accuracy is the mean over
-the orders with its 95 % interval, and the difference to the best of its class is taken order by order. Rows a second and bytes of state are
-measured, and differ from run to run; everything else is the same in every run."""
+RULE = f"""The same for all. A stream is taken in five orders, in which rows are shuffled among {BLOCK:,}
+neighbours; a method's seed is the order's number. Streams of more than fifty thousand rows are thinned by every
+k-th row to at most {MOST_ROWS:,}. On the first tenth a method with a grid of λ chooses the most accurate λ whose
+gap is at most the target there, or else the one with the smallest gap; one that is told a target is told it; one
+without a knob is what it is. Judged are the rows behind, each predicted before it is learned. *Gap*: the largest
+difference between two groups of at least {FEW} rows, of all judged rows / their second half / the mean over twenty
+windows. A method *keeps* a target if in {ENOUGH:.0%} of the orders the gap of all judged rows is at most {WITHIN}
+times the target. Accuracy is the mean over the orders with its 95 % interval, and the difference to the best of its
+class is taken order by order. Rows a second and bytes of state are measured, and differ from run to run; everything
+else is the same in every run."""
 
 
 def titles(streams: Iterable[FieldStream]) -> dict[tuple, str]:
@@ -39,13 +41,14 @@ def written(found: pd.DataFrame, streams: Iterable[FieldStream], left_out: list[
 
 def cases_won(found: pd.DataFrame) -> str:
     """One row a method, by class."""
-    lines = ["A case is a stream, a notion and a target. *Among the best*: the target is kept, and the interval of the difference to the "
-             "best of the class reaches 0.", "", "| method | group needed | cases | kept | best | among the best |",
+    lines = ["A case is a stream, a notion and a target. *Among the best*: the target is kept, and the interval of the "
+             "difference to the best of the class reaches 0.", "", "| method | group needed | cases | kept | best | among the best |",
              "|---|---|---|---|---|---|"]
     counts = won(found)
     for needed in CLASSES:
         own = counts[(counts["group_needed"] == "to predict") == needed]
-        lines += [f"| {plots.label_of(row.method)} | {row.group_needed} | {row.cases} | {row.kept} | {row.best} | {row.among_best} |"
+        lines += [f"| {plots.label_of(row.method)} | {row.group_needed} | {row.cases} | {row.kept} | {row.best} | "
+                  f"{row.among_best} |"
                   for row in own.itertuples()]
     return "\n".join(lines)
 
@@ -81,8 +84,8 @@ def gaps(row) -> str:
 def behind(row) -> str:
     if row.to_best != row.to_best:
         return "best" if row.method == row.best else ""
-    around = f" ({100 * row.to_best_low:+.2f} to {100 * row.to_best_high:+.2f})" if row.to_best_low == row.to_best_low else ""
-    return f"{100 * row.to_best:+.2f}{around}"
+    low, high = 100 * row.to_best_low, 100 * row.to_best_high
+    return f"{100 * row.to_best:+.2f}" + (f" ({low:+.2f} to {high:+.2f})" if low == low else "")
 
 
 def speed(rows: float) -> str:
@@ -96,4 +99,6 @@ def size(count: float) -> str:
     """
     if count != count:
         return ""
-    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.0f} kB" if count >= 1e4 else f"{count / 1e3:.1f} kB"
+    if count >= 1e6:
+        return f"{count / 1e6:.1f} MB"
+    return f"{count / 1e3:.0f} kB" if count >= 1e4 else f"{count / 1e3:.1f} kB"

@@ -134,7 +134,8 @@ def register_method(name: str, *, label: str, marker: str, color: str | None = N
         weights = TARGETS
     if learner is not None:
         told = ("notion",) if notions else ()
-        ignores = (*(each for each in IGNORED_BY_LEARNERS if each not in told), *(("fairness_weights",) if weights == (0.0,) else ()), *ignores)
+        ignores = (*(each for each in IGNORED_BY_LEARNERS if each not in told),
+                   *(("fairness_weights",) if weights == (0.0,) else ()), *ignores)
         how = {"nanoseconds": 10_000} | how
     unknown = set(ignores) - {field.name for field in fields(Settings)}
     if unknown:

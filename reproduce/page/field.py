@@ -15,7 +15,8 @@ from page.commands import command
 from page.elements import Html, joined, missing, table, tag
 
 FIRST = ("demographic_parity", 0.05)  # what is shown at first, of the first stream
-HEADINGS = ("Rank", "Method", "Accuracy %", "Gap", "Late", "Windows", "Points to the best", "Rows a second", "State, kB")
+HEADINGS = ("Rank", "Method", "Accuracy %", "Gap", "Late", "Windows", "Points to the best", "Rows a second",
+            "State, kB")
 
 
 def field(folder: Path) -> Html:
@@ -25,7 +26,7 @@ def field(folder: Path) -> Html:
         return missing("results/field.csv", command("field"))
     found = pd.read_csv(path).astype({"groups": object}).fillna({"groups": ""})
     names = {key: titles(STREAMS).get(key, key[0]) for key in map(tuple, found[STREAM].drop_duplicates().to_numpy())}
-    picks = tag("div", pick("stream", "Stream", list(names.values()), list(names.values())[0]),
+    picks = tag("div", pick("stream", "Stream", list(names.values()), next(iter(names.values()))),
                 pick("notion", "Notion", list(NOTION_NAMES.values()), NOTION_NAMES[FIRST[0]]),
                 pick("target", "Gap at most", [f"{each:g}" for each in sorted(found["target"].unique(), reverse=True)],
                      f"{FIRST[1]:g}"), class_="picks")
@@ -33,8 +34,8 @@ def field(folder: Path) -> Html:
     ranking = tag("div", tag("table", tag("caption", role="status"), tag("thead", tag("tr", head)), tag("tbody"),
                              class_="ranking"), class_="scroll", tabindex="0", role="region", aria_label="The ranking")
     intro = tag("p", "Every method is run over every stream in five orders; what it is set to is chosen on the first "
-                "tenth, and the rest is judged. Methods that keep the gap are ranked by accuracy, with its 95 % interval "
-                "over the orders; = is no worse than the best as far as five orders tell. Paler ones do not keep it. ",
+                "tenth, and the rest is judged. Methods that keep the gap are ranked by accuracy, with its 95 % "
+                "interval over the orders; = is no worse than the best as far as five orders tell. Paler ones do not keep it. ",
                 tag("a", "field.md", href="field.md"), " has the rule in full, and all tables.")
     data = json.dumps(as_data(found, names), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     return joined([intro, picks, ranking, Html(f'<script type="application/json" id="field-data">{data}</script>'),
@@ -63,13 +64,13 @@ def as_data(found: pd.DataFrame, names: dict[tuple, str]) -> dict[str, Any]:
 
 
 def rounded(value: float, digits: int) -> float | None:
-    return None if math.isnan(value) else int(round(value)) if digits == 0 else round(value, digits)
+    return None if math.isnan(value) else round(value) if digits == 0 else round(value, digits)
 
 
 def summary(found: pd.DataFrame) -> Html:
     counts = won(found)
-    return table("Of all cases, a stream, a notion and a gap each: how often a method keeps the gap, and is the best, or "
-                 "among the best, of those that need the group to predict or of those that do not",
+    return table("Of all cases, a stream, a notion and a gap each: how often a method keeps the gap, and is the best, "
+                 "or among the best, of those that need the group to predict or of those that do not",
                  ["Method", "Group needed", "Cases", "Kept", "Best", "Among the best"],
                  [[plots.label_of(row.method), row.group_needed, row.cases, row.kept, row.best, row.among_best]
                   for row in counts.itertuples()])

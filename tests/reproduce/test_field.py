@@ -1,4 +1,4 @@
-"""The field: the rule that chooses and judges by hand, its measures by fairlearn, and a run that is killed and resumed."""
+"""The field: the rule that chooses and judges by hand, its measures by fairlearn, and a run that is killed."""
 
 import dataclasses
 import os
@@ -26,7 +26,7 @@ from harness.shared_learner import Listener, Shared
 def run_of(method, seed, weight, first, gap, accuracy, told=""):
     """A run whose first tenth has an accuracy and a gap, and whose judged rows have others."""
     first_accuracy, first_gap = first
-    found = {column: gap for column in field_measures.columns()}
+    found = dict.fromkeys(field_measures.columns(), gap)
     found |= {"first_demographic_parity": first_gap, "first_equalized_odds": first_gap, "accuracy": accuracy,
               "first_accuracy": first_accuracy, "late_accuracy": accuracy}
     return found | {"dataset": "adult", "preprocessing": "one_hot", "groups": "", "method": method, "seed": seed,

@@ -259,7 +259,8 @@ def test_tables_bounds_and_runs_are_there(text):
 
 
 @pytest.mark.parametrize(("name", "command"), [
-    ("claims.csv", "make claims"), ("matched.csv", "make matched"), ("figure2.csv", "make figure2"), ("field.csv", "make field"),
+    ("claims.csv", "make claims"), ("matched.csv", "make matched"), ("figure2.csv", "make figure2"),
+    ("field.csv", "make field"),
     ("table1.csv", "make table1"), ("table2.csv", "make table2"), ("benchmark.csv", "make benchmark"),
     ("memory.csv", "memory"), ("README.md", "make figures"), ("environment.json", "make figures")])
 def test_a_missing_file_is_named_with_what_makes_it(results, tmp_path, monkeypatch, name, command):
