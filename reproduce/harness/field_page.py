@@ -42,7 +42,8 @@ def written(found: pd.DataFrame, streams: Iterable[FieldStream], left_out: list[
 def cases_won(found: pd.DataFrame) -> str:
     """One row a method, by class."""
     lines = ["A case is a stream, a notion and a target. *Among the best*: the target is kept, and the interval of the "
-             "difference to the best of the class reaches 0.", "", "| method | group needed | cases | kept | best | among the best |",
+             "difference to the best of the class reaches 0.", "",
+             "| method | group needed | cases | kept | best | among the best |",
              "|---|---|---|---|---|---|"]
     counts = won(found)
     for needed in CLASSES:

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from harness import plots
 from harness.field_page import NOTION_NAMES
 from harness.field_table import CLASSES, STREAM, WITHIN, won
+from harness.registry import methods
 
 SHOWN = ("demographic_parity", 0.05)  # notion and target of the first picture
 
@@ -22,7 +23,7 @@ def trade_offs(found: pd.DataFrame, names: dict[tuple, str]) -> Figure:
     labels = shown["method"].nunique()
     with plt.rc_context(plots.STYLE | {"font.size": 10}):
         figure, panels = plt.subplots(lines, columns, squeeze=False, layout="constrained",
-                                      figsize=(3.1 * columns + 0.6, 3.1 * lines + 0.3 + 0.2 * (labels // 5 + 1)))
+                                      figsize=(3.1 * columns + 0.6, 3.1 * lines + 0.3 + 0.2 * (labels // columns + 1) + 0.4))
         for axes, (key, rows) in zip(panels.flat, streams, strict=False):
             panel(axes, rows, target)
             axes.set_title(names.get(key, key[0]))
@@ -30,12 +31,12 @@ def trade_offs(found: pd.DataFrame, names: dict[tuple, str]) -> Figure:
             axes.axis("off")
         for axes in panels[:, 0]:
             axes.set_ylabel("accuracy, %")
-        figure.supxlabel(f"gap in {NOTION_NAMES[notion]} of all judged rows; asked for: {target:g} (line), kept up to "
-                         f"{WITHIN} times that (grey)", fontsize=10)
+        figure.suptitle(f"Accuracy against the gap in {NOTION_NAMES[notion]} of all judged rows.\nAsked for: {target:g} "
+                        f"(line), kept up to {WITHIN} times that (grey); black edge: told the target", fontsize=10)
         handles: dict[str, object] = {}
         for axes in panels.flat:
             handles |= {label: handle for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
-        figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=5, fontsize=9)
+        figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=columns, fontsize=9)
     return figure
 
 
@@ -47,12 +48,14 @@ def panel(axes: Axes, rows: pd.DataFrame, target: float) -> None:
                 if rows["keeps"].any() else 1.0)
     for row in rows[rows["accuracy"] >= floor].itertuples():
         style = plots.style_of(row.method)
-        hollow = row.group_needed == "to predict"
+        hollow, known = row.group_needed == "to predict", methods().get(row.method)
+        edge = "black" if known and known.steered and not hollow else style["color"]
         axes.errorbar(row.gap, 100 * row.accuracy, fmt="none", ecolor=style["color"], elinewidth=0.8, alpha=0.6,
                       yerr=None if row.low != row.low else [[100 * (row.accuracy - row.low)],
                                                             [100 * (row.high - row.accuracy)]])
         axes.plot(row.gap, 100 * row.accuracy, marker=style["marker"], color=style["color"], linestyle="none",
-                  markersize=7, markerfacecolor="white" if hollow else style["color"], markeredgewidth=1.4,
+                  markersize=7, markerfacecolor="white" if hollow else style["color"], markeredgecolor=edge,
+                  markeredgewidth=1.4,
                   label=style["label"] + (" (group needed)" if hollow else ""))
     below = rows[rows["accuracy"] < floor]
     if len(below):
