@@ -20,10 +20,10 @@ def trade_offs(found: pd.DataFrame, names: dict[tuple, str]) -> Figure:
     streams = list(shown.groupby(STREAM, sort=False))
     columns = min(len(streams), 5)
     lines = -(-len(streams) // columns)
-    labels = shown["method"].nunique()
+    height = 3.1 * lines + 0.7 + 0.2 * (shown["method"].nunique() // columns + 1)  # with the legend
     with plt.rc_context(plots.STYLE | {"font.size": 10}):
         figure, panels = plt.subplots(lines, columns, squeeze=False, layout="constrained",
-                                      figsize=(3.1 * columns + 0.6, 3.1 * lines + 0.3 + 0.2 * (labels // columns + 1) + 0.4))
+                                      figsize=(3.1 * columns + 0.6, height))
         for axes, (key, rows) in zip(panels.flat, streams, strict=False):
             panel(axes, rows, target)
             axes.set_title(names.get(key, key[0]))
@@ -31,8 +31,8 @@ def trade_offs(found: pd.DataFrame, names: dict[tuple, str]) -> Figure:
             axes.axis("off")
         for axes in panels[:, 0]:
             axes.set_ylabel("accuracy, %")
-        figure.suptitle(f"Accuracy against the gap in {NOTION_NAMES[notion]} of all judged rows.\nAsked for: {target:g} "
-                        f"(line), kept up to {WITHIN} times that (grey); black edge: told the target", fontsize=10)
+        figure.suptitle(f"Accuracy against the gap in {NOTION_NAMES[notion]} of all judged rows.\nAsked for: "
+                        f"{target:g} (line), kept up to {WITHIN} times that (grey); black edge: told the target", fontsize=10)
         handles: dict[str, object] = {}
         for axes in panels.flat:
             handles |= {label: handle for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
