@@ -32,7 +32,8 @@ def trade_offs(found: pd.DataFrame, names: dict[tuple, str]) -> Figure:
         for axes in panels[:, 0]:
             axes.set_ylabel("accuracy, %")
         figure.suptitle(f"Accuracy against the gap in {NOTION_NAMES[notion]} of all judged rows.\nAsked for: "
-                        f"{target:g} (line), kept up to {WITHIN} times that (grey); black edge: told the target", fontsize=10)
+                        f"{target:g} (line), kept up to {WITHIN} times that (grey); black edge: told the target",
+                        fontsize=10)
         handles: dict[str, object] = {}
         for axes in panels.flat:
             handles |= {label: handle for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
