@@ -19,7 +19,7 @@ TESTS := 'tests/model tests/tabular' 'tests/reproduce' 'tests/streams tests/eval
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help setup everything figures $(FIGURES) matched claims report memory table2 theory sweep data table1 \
+.PHONY: help setup everything figures $(FIGURES) matched claims field report memory table2 theory sweep data table1 \
   embeddings wiki_toxicity own_tables test lint benchmark service_load docs architecture numbers clean
 
 help:  ## this list
@@ -50,6 +50,9 @@ $(FIGURES): setup
 
 matched: figure2 figure2_beyond figure3  ## accuracy of all methods at the same fairness -> results/matched.csv
 	$(RUN) reproduce/matched.py
+
+field: setup  ## every method on every stream at the same gaps, an hour (QUICK=1; METHOD=name) -> results/field.csv, .md
+	$(RUN) reproduce/field.py $(if $(QUICK),--quick) $(addprefix --method ,$(METHOD)) $(ARGS)
 
 report: setup  ## all results on one page, to be read without a network -> results/index.html
 	$(RUN) reproduce/report.py $(ARGS)

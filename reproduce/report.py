@@ -8,12 +8,13 @@ from string import Template
 
 from aranyani_tf.files import whole_file
 from harness import RESULTS
-from page import claims, headline, pictures, records, scatter
+from page import claims, field, headline, pictures, records, scatter
 from page.elements import joined, tag
 
 TEMPLATES = Path(__file__).parent / "page" / "templates"
 SECTIONS = (("accuracy", "Accuracy at the same fairness", headline.headline),
             ("trade-off", "Figure 2, point by point", scatter.figure2),
+            ("field", "The field: which method at which gap", field.field),
             ("figures", "Every figure", pictures.figures),
             ("tables", "Tables, memory and speed", records.tables),
             ("bounds", "Bounds", records.bounds),

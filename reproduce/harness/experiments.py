@@ -131,9 +131,9 @@ class Experiment(Settings):
 
     def single(self, stream: ar.Stream, *, fairness_weight: float, seed: int) -> Any:
         """The learner of one λ and seed, not trained yet."""
-        learner = method(self.method).learner
-        if learner:
-            return learner(seed, fairness_weight)
+        how = method(self.method)
+        if how.learner:
+            return how.make(stream, seed, fairness_weight, self.notion)
         return self.grove(stream).single(fairness_weight=fairness_weight, seed=seed)
 
     def grove(self, stream: ar.Stream) -> ar.Grove:

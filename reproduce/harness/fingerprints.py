@@ -11,7 +11,7 @@ Covered are, besides the experiment's own settings:
   the code, and checked whenever they are read.
 
 The scripts that plot, log or word results are not covered: they compute none. Nor are a method's label, marker,
-colour and speed, nor its λ, which an experiment has among its settings.
+colour and speed, what it says of itself for the field, nor its λ, which an experiment has among its settings.
 """
 
 import ast
@@ -31,7 +31,9 @@ from harness import experiment_streams as streams
 LIBRARIES = ("tensorflow", "keras", "numba", "llvmlite", "numpy", "pandas", "pyarrow", "river")
 TABLES = {"aranyani_tf.datasets"}  # of it the entry alone counts
 ONLY_FOR_KERAS = "aranyani_tf.baselines"  # the package imports some so that Keras can load them
-NOT_COMPUTED = ("label", "marker", "color", "nanoseconds", "fairness_weights")  # arguments of `register_method`
+# Arguments of `register_method`; which notions a method is told is among an experiment's settings.
+NOT_COMPUTED = ("label", "marker", "color", "nanoseconds", "fairness_weights", "group_needed", "steered", "notions",
+                "num_groups", "field")
 
 
 @cache

@@ -25,6 +25,9 @@ from harness.settings import OF_MODEL, Settings
 
 FOLDERS = ("methods", "extensions")
 IGNORED_BY_LEARNERS = ("rule", *OF_MODEL, "held_out")
+GROUP_NEEDED = ("never", "to learn", "to predict")
+NOTIONS = ("demographic_parity", "equalized_odds")  # that the field measures by, and that a method may be told
+TARGETS = (0.1, 0.05, 0.02)  # gaps that the field asks for
 COLORS = ("#882255", "#44AA99", "#999933", "#332288", "#DDCC77", "#AA4499")  # for those that name none
 _METHODS: dict[str, "Method"] = {}
 _RULES: dict[str, "Rule"] = {}
@@ -39,7 +42,9 @@ class Method:
         label, marker, color: in the pictures, as Matplotlib takes them.
         module: where it was registered.
         fairness_weights: its λ where no figure asks for others.
-        learner: function of (seed, fairness_weight), gives an object with `predict_then_learn(x, y, a)`.
+        learner: function of (seed, fairness_weight), gives an object with `predict_then_learn(x, y, a)`. With
+            `notions` it is told one of them as its third argument; and one that has a parameter `stream` is given the
+            rows that it will be asked about, in their order: for their width, and for the number of groups.
         model: the class that a Grove trains where there is no such function.
         settings: function of (stream, height), gives settings of the model.
         alone: the model is trained by itself, and timed beside a plain Aranyani.
@@ -47,6 +52,11 @@ class Method:
         ignores: names of an experiment's settings that have no effect here.
         nanoseconds: rough time per sample and weight, or per sample and feature of a `learner`: for the progress
             bar, and for the order in which experiments are run.
+        group_needed: when the group of a row has to be known: "never", "to learn" or "to predict".
+        steered: `fairness_weight` is the gap itself that may not be exceeded.
+        notions: of `NOTIONS`, those that it can be told; without any it knows one way only.
+        num_groups: how many groups it can tell apart; None for any number, or what its learner says of itself.
+        field: whether it takes part in `make field`.
     """
 
     name: str
@@ -55,18 +65,29 @@ class Method:
     color: str
     module: str
     fairness_weights: tuple[float, ...] = (0.0,)
-    learner: Callable[[int, float], Any] | None = None
+    learner: Callable[..., Any] | None = None
     model: type = ar.Aranyani
     settings: Callable[[ar.Stream, int], dict] = lambda stream, height: {}
     alone: bool = False
     own_settings: tuple[str, ...] = ()
     ignores: tuple[str, ...] = ()
     nanoseconds: int = 3
+    group_needed: str = "to learn"
+    steered: bool = False
+    notions: tuple[str, ...] = ()
+    num_groups: int | None = None
+    field: bool = True
 
     @property
     def rule(self) -> str:
         """The rule of its records where no figure asks for another."""
         return "none" if "rule" in self.ignores else "released"
+
+    def make(self, stream: ar.Stream, seed: int, fairness_weight: float, notion: str = NOTIONS[0]) -> Any:
+        """The learner of one λ and seed, not trained yet."""
+        assert self.learner is not None
+        wanted = {"stream": stream} if "stream" in inspect.signature(self.learner).parameters else {}
+        return self.learner(seed, fairness_weight, *([notion] if self.notions else []), **wanted)
 
     @property
     def is_added(self) -> bool:
@@ -83,11 +104,13 @@ class Rule:
 
 
 def register_method(name: str, *, label: str, marker: str, color: str | None = None,
-                    fairness_weights: tuple[float, ...] = (0.0,), learner: Callable[[int, float], Any] | None = None,
-                    ignores: tuple[str, ...] = (), **how: Any) -> None:
+                    fairness_weights: tuple[float, ...] = (0.0,), learner: Callable[..., Any] | None = None,
+                    ignores: tuple[str, ...] = (), steered: bool = False, notions: tuple[str, ...] = (),
+                    **how: Any) -> None:
     """Adds a method to those that experiments and sweeps know by name; see `Method` for the arguments.
 
-    A learner whose only λ is 0 has no use for λ: another is refused. So are the settings of a forest.
+    A learner whose only λ is 0 has no use for λ: another is refused. So are the settings of a forest. What is steered
+    has the field's targets where it names none.
     """
     module = sys._getframe(1).f_globals["__name__"]
     if not isinstance(name, str) or not name.isidentifier() or name == "majority":
@@ -106,15 +129,41 @@ def register_method(name: str, *, label: str, marker: str, color: str | None = N
     weights = tuple(map(float, fairness_weights))
     for weight in weights:
         require_fairness_weight(weight)
+    require_contender(name, learner, steered, notions, how.get("group_needed", GROUP_NEEDED[1]))
+    if steered and weights == (0.0,):
+        weights = TARGETS
     if learner is not None:
-        ignores = (*IGNORED_BY_LEARNERS, *(("fairness_weights",) if weights == (0.0,) else ()), *ignores)
+        told = ("notion",) if notions else ()
+        ignores = (*(each for each in IGNORED_BY_LEARNERS if each not in told),
+                   *(("fairness_weights",) if weights == (0.0,) else ()), *ignores)
         how = {"nanoseconds": 10_000} | how
     unknown = set(ignores) - {field.name for field in fields(Settings)}
     if unknown:
         raise ArgumentError(f"{name}: ignores has {', '.join(sorted(unknown))}, which no experiment has")
     unused = [each for each in COLORS if each not in {other.color for other in _METHODS.values()}]
     color = color or (unused or COLORS)[0]
-    _METHODS[name] = Method(name, label, marker, color, module, weights, learner, ignores=ignores, **how)
+    _METHODS[name] = Method(name, label, marker, color, module, weights, learner, ignores=ignores, steered=steered,
+                            notions=tuple(notions), **how)
+
+
+def require_contender(name: str, learner: Callable[..., Any] | None, steered: bool, notions: tuple[str, ...],
+                      group_needed: str) -> None:
+    """Raises about what a method says of itself that the field could not use."""
+    if group_needed not in GROUP_NEEDED:
+        raise ArgumentError(f"{name}: group_needed must be one of {', '.join(map(repr, GROUP_NEEDED))}, got "
+                            f"{group_needed!r}")
+    if isinstance(notions, str) or set(notions) - set(NOTIONS):
+        raise ArgumentError(f"{name}: notions must be a tuple of {', '.join(map(repr, NOTIONS))} or some of them, got "
+                            f"{notions!r}")
+    if steered and learner is None:
+        raise ArgumentError(f"{name}: steered=True needs a learner, a function of the seed and the target gap")
+    if learner is not None and notions:
+        told = inspect.signature(learner)
+        try:
+            told.bind(0, 0.0, notions[0], **({"stream": None} if "stream" in told.parameters else {}))
+        except TypeError as error:
+            raise ArgumentError(f"{name}: with notions the learner must be a function of the seed, λ and the notion; "
+                                f"it takes {told}") from error
 
 
 def register_rule(name: str, **settings: Any) -> None:

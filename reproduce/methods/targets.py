@@ -1,22 +1,35 @@
 """What is told a gap, and not a λ. In their records `fairness_weight` is the target."""
 
 import aranyani_tf as ar
-from harness.registry import register_method
-
-TARGETS = (0.1, 0.05, 0.02)
+from harness.registry import NOTIONS, TARGETS, register_method
 
 
-def steered(level, target, seed):
-    return ar.Aranyani(fairness_weight=ar.ParityTarget(target), constraint=level, seed=seed)
+def steered(level, target, seed, notion, stream):
+    return ar.Aranyani(fairness_weight=ar.ParityTarget(target), constraint=level, seed=seed, notion=notion,
+                       num_groups=groups_of(stream))
 
 
-register_method("target_node", label="ParityTarget, nodes", marker="v", color="#009E73", fairness_weights=TARGETS,
-                nanoseconds=400, learner=lambda seed, target: steered("node", target, seed))
-register_method("target_output", label="ParityTarget, output", marker="^", color="#56B4E9", fairness_weights=TARGETS,
-                nanoseconds=400, learner=lambda seed, target: steered("output", target, seed))
-register_method("thresholds", label="GroupThresholds", marker="D", color="#CC79A7", fairness_weights=TARGETS,
-                nanoseconds=300, learner=lambda seed, target: ar.GroupThresholds(
-                    ar.Aranyani(fairness_weight=0.0, seed=seed), target=target))
-register_method("target_and_thresholds", label="both", marker="o", color="#E69F00", fairness_weights=TARGETS,
-                nanoseconds=500, learner=lambda seed, target: ar.GroupThresholds(
-                    steered("output", target, seed), target=target))
+def thresholds(learner, target, notion, stream):
+    return ar.GroupThresholds(learner, target=target, notion=notion, num_groups=groups_of(stream))
+
+
+def groups_of(stream):
+    return 2 if stream is None else stream.num_groups
+
+
+ALL = {"fairness_weights": TARGETS, "steered": True, "notions": NOTIONS}
+
+register_method("target_node", label="ParityTarget, nodes", marker="v", color="#009E73", nanoseconds=400, **ALL,
+                learner=lambda seed, target, notion=NOTIONS[0], stream=None: steered("node", target, seed, notion,
+                                                                                     stream))
+register_method("target_output", label="ParityTarget, output", marker="^", color="#56B4E9", nanoseconds=400, **ALL,
+                learner=lambda seed, target, notion=NOTIONS[0], stream=None: steered("output", target, seed, notion,
+                                                                                     stream))
+register_method("thresholds", label="GroupThresholds", marker="D", color="#CC79A7", nanoseconds=300, **ALL,
+                group_needed="to predict",
+                learner=lambda seed, target, notion=NOTIONS[0], stream=None: thresholds(
+                    ar.Aranyani(fairness_weight=0.0, seed=seed, num_groups=groups_of(stream)), target, notion, stream))
+register_method("target_and_thresholds", label="both", marker="o", color="#E69F00", nanoseconds=500, **ALL,
+                group_needed="to predict",
+                learner=lambda seed, target, notion=NOTIONS[0], stream=None: thresholds(
+                    steered("output", target, seed, notion, stream), target, notion, stream))

@@ -22,7 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, sys.argv[1])
 results, committed = map(Path, sys.argv[2:])
-import figure2, lending, matched, sweep
+import field, figure2, lending, matched, sweep
 import pandas as pd
 from harness import grids, scales
 from harness.runner import complete, run_all
@@ -39,6 +39,8 @@ if __name__ == "__main__":
     lending.FIGURE.main(["--tiny", "--no-wandb", "--results", str(results)])
     sweep.run_one({"method": "logistic", "dataset": "loans", "fairness_weight": 0.3, "seed": 0, "rows": 300},
                   results / "sweep.csv")
+    for arguments in (["--method", "coin"], ["--method", "logistic"]):  # the second joins the first
+        field.main(["--tiny", "--dataset", "loans", "--processes", "1", "--results", str(results), *arguments])
 """
 
 
@@ -76,7 +78,8 @@ def results(project):
 
 def test_the_page_has_a_file_of_each_kind_in_some_twenty_lines():
     files = files_of("extending.md")
-    assert list(files) == ["reproduce/extensions/logistic.py", "reproduce/extensions/loans.py",
+    assert list(files) == ["reproduce/extensions/logistic.py", "reproduce/extensions/coin.py",
+                           "reproduce/extensions/loans.py",
                            "reproduce/extensions/narrow.py", "reproduce/lending.py"]
     for path, content in files.items():
         lines = [line for line in content.splitlines() if line.strip()]
@@ -94,6 +97,18 @@ def test_a_method_of_one_s_own_is_in_figure_2_in_matched_and_in_a_sweep(results)
     in_sweep = pd.read_csv(results / "sweep.csv")
     assert set(in_sweep["method"]) == {"logistic"} and set(in_sweep["fairness_weight"]) == {0.3}
     assert in_sweep["accuracy"].iloc[-1] > 0.5  # it learns
+
+
+def test_methods_of_one_s_own_join_the_field_on_a_dataset_of_one_s_own(results):
+    found = pd.read_csv(results / "field_tiny.csv")
+    assert set(found["method"]) == {"coin", "logistic"} and set(found["dataset"]) == {"loans"}
+    assert len(found) == 2 * 2 * 3 and set(found["seeds"]) == {2}
+    needed = found.drop_duplicates("method").set_index("method")["group_needed"]
+    assert needed.to_dict() == {"logistic": "to learn", "coin": "to predict"}
+    assert found.loc[found["method"] == "logistic", "accuracy"].min() > 0.5  # it learns
+    assert found["setting"].str.startswith(("told the target for this notion", "λ of 5, chosen")).all()
+    told = (results / "field_tiny.md").read_text()
+    assert "Coin by group" in told and "Logistic regression" in told
 
 
 def test_a_figure_with_a_dataset_and_a_rule_of_one_s_own(results):

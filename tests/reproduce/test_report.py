@@ -58,6 +58,20 @@ def records():
         yield record("ht", 0.0, seed, 200, 0.11, 0.95, rule="none")
 
 
+def field_rows():
+    """Two methods without the group, of which one keeps the smaller gap, and one with it."""
+    for target in (0.1, 0.05):
+        for method, needed, accuracy, gap in (("aranyani", "to learn", 0.82, 0.049), ("ht", "never", 0.84, 0.1),
+                                              ("thresholds", "to predict", 0.83, 0.04)):
+            keeps = gap <= 1.2 * target
+            best = {"thresholds": "thresholds"}.get(method, "ht" if target == 0.1 else "aranyani")
+            yield {"dataset": "adult", "preprocessing": "one_hot", "groups": None, "notion": "demographic_parity",
+                   "target": target, "method": method, "group_needed": needed, "accuracy": accuracy,
+                   "low": accuracy - 0.01, "high": accuracy + 0.01, "gap": gap, "late_gap": gap, "window_gap": gap,
+                   "keeps": keeps, "state_bytes": None if method == "ht" else 12_345, "rows_per_second": 1234.5,
+                   "best": best, "to_best": None if method == best else -0.02, "among_best": method == best}
+
+
 def write(folder):
     """Small files in the place of all that the page is made from."""
     results, docs = folder / "results", folder / "docs"
@@ -69,6 +83,8 @@ def write(folder):
                    "deviation": ""} for index, name in enumerate(verdicts)]).to_csv(results / "claims.csv", index=False)
     pd.DataFrame(matched_rows()).to_csv(results / "matched.csv", index=False)
     pd.DataFrame(records()).to_csv(results / "figure2.csv", index=False)
+    field = pd.DataFrame(field_rows())  # in the order of the ranking
+    field.sort_values(["target", "keeps", "accuracy"], ascending=False).to_csv(results / "field.csv", index=False)
     Image.new("RGBA", (2000, 500), "#009E7380").save(results / "figure2.png")
     Image.new("RGB", (40, 20), "red").save(results / "drift.png")
     (results / "README.md").write_text(
@@ -138,7 +154,7 @@ def section(text, name):
 def test_the_page_is_well_formed_has_all_sections_and_loads_nothing(text):
     reader = read(text)
     assert [name for name in reader.ids if name in dict.fromkeys(each[0] for each in report.SECTIONS)] == [
-        "accuracy", "trade-off", "figures", "tables", "bounds", "claims", "environment"]
+        "accuracy", "trade-off", "field", "figures", "tables", "bounds", "claims", "environment"]
     assert len(reader.ids) == len(set(reader.ids))
     assert all(load.startswith("data:image/png;base64,") for load in reader.loads) and len(reader.loads) == 2
     assert "http://" not in text and "https://" not in text and "@import" not in text and "url(" not in text
@@ -201,6 +217,17 @@ def test_a_point_is_the_mean_of_the_last_records_over_seeds(text):
     assert list(xs) == sorted(xs) and list(ys) == sorted(ys)  # a larger λ is fairer: right; and less accurate: down
 
 
+def test_the_field_s_rows_are_in_the_page_and_its_cases_are_counted(text):
+    field = section(text, "field")
+    data = json.loads(re.search(r'id="field-data">(.*?)</script>', field)[1])
+    assert data["methods"] == [["HT", 0], ["GroupThresholds", 1], ["Aranyani", 0]]
+    assert data["rows"][0] == ["Adult, one-hot|demographic parity|0.1", 0, 84.0, 83.0, 85.0, 0.1, 0.1, 0.1, None, 1234,
+                               None, 1, 1]
+    assert '<option selected>0.05</option>' in field and field.count("<option") == 1 + 2 + 2
+    shown = elements.plain(elements.Html(field.split("Cases won")[1]))
+    assert "HTnever2111" in re.sub(r"\s", "", shown) and "Aranyanitolearn2211" in re.sub(r"\s", "", shown)
+
+
 def test_points_far_below_are_counted_and_not_drawn():
     frame = pd.DataFrame(records())
     low = frame.assign(accuracy=frame["accuracy"].where(frame["fairness_weight"] < 1, 0.1))
@@ -233,6 +260,7 @@ def test_tables_bounds_and_runs_are_there(text):
 
 @pytest.mark.parametrize(("name", "command"), [
     ("claims.csv", "make claims"), ("matched.csv", "make matched"), ("figure2.csv", "make figure2"),
+    ("field.csv", "make field"),
     ("table1.csv", "make table1"), ("table2.csv", "make table2"), ("benchmark.csv", "make benchmark"),
     ("memory.csv", "memory"), ("README.md", "make figures"), ("environment.json", "make figures")])
 def test_a_missing_file_is_named_with_what_makes_it(results, tmp_path, monkeypatch, name, command):
@@ -247,7 +275,7 @@ def test_a_missing_file_is_named_with_what_makes_it(results, tmp_path, monkeypat
 def test_an_empty_folder_gives_a_page_too(tmp_path):
     text = report.page(tmp_path)
     read(text)
-    assert text.count("is not here yet") == 10 + 1  # claims twice
+    assert text.count("is not here yet") == 11 + 1  # claims twice
 
 
 def test_text_of_results_cannot_become_markup():
@@ -281,6 +309,11 @@ def test_in_a_browser_nothing_overflows_or_fails_and_the_page_can_be_used(text, 
         assert each["next"].startswith("Aranyani, λ = 0.1accuracy") and each["hushed"]
         assert each["hiddenSeries"] == 1 and each["hiddenSeriesAfter"] == 0
         assert each["held"] == ["holds"] * 3 and each["claims"] == 8
+        first, second = each["field"]
+        assert first[0] == "Adult, one-hot, demographic parity at most 0.05: 2 of 3 methods keep it."
+        assert first[1:] == ["group not needed to predict", "1 Aranyani", "– HT", "group needed to predict",
+                             "1 GroupThresholds"]
+        assert second[0].endswith("at most 0.1: 3 of 3 methods keep it.") and second[2:4] == ["1 HT", "2 Aranyani"]
 
 
 def test_the_script_writes_the_page(results, text, monkeypatch, capsys):

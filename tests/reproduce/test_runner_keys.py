@@ -54,6 +54,7 @@ def changed(root, before, file, old=None, new=None):
 EVERY = set(registry.methods())
 FAHT, MLP = {"faht", "faht_majority_leaves", "faht_released"}, {"mlp", "mlp_released"}
 CEILINGS = {"arf", "logistic", "sgd", "boosting_on_windows"}
+STEERED, THRESHOLDS = {"target_mlp", "target_logistic"}, {"thresholds_mlp", "thresholds_logistic", "thresholds_ht"}
 
 
 @pytest.mark.parametrize(("file", "concerned"), [
@@ -62,10 +63,11 @@ CEILINGS = {"arf", "logistic", "sgd", "boosting_on_windows"}
     ("reproduce/harness/experiments.py", EVERY), ("reproduce/harness/experiment_streams.py", EVERY),
     ("reproduce/harness/race.py", EVERY), ("reproduce/harness/settings.py", EVERY),
     ("reproduce/harness/registry.py", EVERY),
-    ("aranyani_tf/baselines/faht.py", FAHT), ("aranyani_tf/baselines/mlp.py", MLP),
-    ("aranyani_tf/baselines/fermi.py", {"fermi_forest", "fermi_linear"}),
+    ("aranyani_tf/baselines/faht.py", FAHT), ("aranyani_tf/baselines/mlp.py", MLP | STEERED | THRESHOLDS),
+    ("aranyani_tf/baselines/fermi.py", {"fermi_forest", "fermi_linear"} | STEERED),
     ("aranyani_tf/baselines/reservoir.py", {"reservoir", "reservoir_500"}),
-    ("reproduce/methods/faht.py", FAHT), ("reproduce/methods/mlp.py", MLP),
+    ("reproduce/methods/faht.py", FAHT), ("reproduce/methods/mlp.py", MLP), ("reproduce/methods/steered.py", STEERED),
+    ("reproduce/methods/thresholds.py", THRESHOLDS), ("reproduce/harness/shared_learner.py", THRESHOLDS),
     ("reproduce/methods/hoeffding.py", {"ht", "aht"}),
     ("reproduce/methods/ceilings.py", CEILINGS), ("aranyani_tf/baselines/pieces.py", CEILINGS),
     ("reproduce/methods/forests.py", {"aranyani", "leaf", "output", "leaf_released"}),

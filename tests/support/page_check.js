@@ -41,6 +41,13 @@ addEventListener("load", () => {
     document.querySelector("#claims button[data-verdict='']").click();
     found.claims = rows().length;
 
+    const ranked = () => [document.querySelector(".ranking caption").textContent, ...all(".ranking tbody tr").map(
+      row => [...row.cells].slice(0, 2).map(cell => cell.textContent).join(" "))];
+    const target = document.querySelector("[data-pick='target']"), atFirst = ranked();
+    target.value = "0.1";
+    target.dispatchEvent(new Event("change"));
+    found.field = [atFirst, ranked()];
+
     for (const details of all("details")) details.open = true;
     for (const button of all(".zoom")) button.click();
     found.scrollWidthOpened = document.documentElement.scrollWidth;

@@ -113,3 +113,63 @@ for (const button of document.querySelectorAll(".methods button")) {
   });
 }
 setStops();
+
+// The field: the ranking of one stream, notion and gap. Accuracy is a number, and a line between the ends of the table.
+function fillRanking(section) {
+  const data = JSON.parse(section.querySelector("#field-data").textContent), table = section.querySelector(".ranking");
+  const picked = [...section.querySelectorAll("[data-pick]")].map(each => each.value);
+  const rows = data.rows.filter(row => row[0] === picked.join("|"));
+  const ends = rows.flatMap(row => [row[2], row[3], row[4]]).filter(value => value !== null);
+  const low = Math.min(...ends) - 0.1, span = Math.max(...ends) + 0.1 - low, across = at => 100 * (at - low) / span;
+  const make = (name, text, css) => {
+    const made = document.createElement(name);
+    if (text !== undefined) made.textContent = text;
+    if (css) made.className = css;
+    return made;
+  };
+  const shown = (value, digits) => value === null ? "–"
+    : value.toLocaleString("en", {minimumFractionDigits: digits, maximumFractionDigits: digits});
+  function accuracy(row) {
+    const cell = make("td"), strip = make("span", "", "strip"), line = make("i"), dot = make("b");
+    cell.append(make("b", shown(row[2], 2)));
+    if (row[3] !== null) {
+      cell.append(" ", make("small", `${shown(row[3], 2)} to ${shown(row[4], 2)}`));
+      line.style.left = `${across(row[3])}%`;
+      line.style.width = `${across(row[4]) - across(row[3])}%`;
+    }
+    dot.style.left = `${across(row[2])}%`;
+    strip.ariaHidden = "true";
+    strip.append(line, dot);
+    cell.append(strip);
+    return cell;
+  }
+  const body = table.tBodies[0];
+  body.replaceChildren();
+  data.classes.forEach((title, needed) => {
+    const own = rows.filter(row => data.methods[row[1]][1] === needed);
+    if (!own.length) return;
+    const heading = make("th", title, "class");
+    heading.colSpan = 9;
+    heading.scope = "rowgroup";
+    body.append(make("tr"));
+    body.lastChild.append(heading);
+    let rank = 0;
+    for (const row of own) {
+      const line = make("tr", undefined, row[11] ? "" : "missed");
+      rank += row[11];
+      line.append(make("td", row[11] ? `${rank}${row[12] && rank > 1 ? "=" : ""}` : "–"),
+        make("td", data.methods[row[1]][0], "name"), accuracy(row),
+        ...[[5, 3], [6, 3], [7, 3]].map(([at, digits]) => make("td", shown(row[at], digits), "number")),
+        make("td", row[8] === null ? "" : `${row[8] > 0 ? "+" : ""}${shown(row[8], 2)}`, "number"),
+        make("td", shown(row[9], 0), "number"), make("td", shown(row[10], 1), "number"));
+      body.append(line);
+    }
+  });
+  const kept = rows.filter(row => row[11]).length;
+  table.caption.textContent = `${picked[0]}, ${picked[1]} at most ${picked[2]}: ${kept} of ${rows.length} methods keep it.`;
+}
+for (const section of document.querySelectorAll("#field")) {
+  if (!section.querySelector("#field-data")) continue;
+  for (const each of section.querySelectorAll("[data-pick]")) each.addEventListener("change", () => fillRanking(section));
+  fillRanking(section);
+}
