@@ -3,8 +3,8 @@
 The stream is cut into chunks. A chunk is answered by the model as it is, then corrected, then learned. Where the
 decisions of a chunk favour a group by more than a threshold,
 
-- *massaging* swaps labels until both groups have as many positive ones: M rows of the deprived group are promoted, those
-  that look most positive, and M of the favoured one are demoted, those that look least so, with
+- *massaging* swaps labels until both groups have an equal share of positive ones: M rows of the deprived group are
+  promoted, those that look most positive, and M of the favoured one demoted, those that look least so, with
 
       M = ⌈(p_f·n_d − p_d·n_f) / (n_f + n_d)⌉            p positive labels of n rows, favoured and deprived;
 

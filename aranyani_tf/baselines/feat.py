@@ -102,7 +102,7 @@ class JudgedByFairness:
         super().learn_one(x, y, **place)  # type: ignore[misc]
 
 
-class FlexibleLeaf(JudgedByFairness, FairAdaptiveLeaf):
+class FlexibleLeaf(JudgedByFairness, FairAdaptiveLeaf):  # type: ignore[misc]  # nodes pass places by name
     pass
 
 
@@ -115,7 +115,8 @@ class FairAdaptiveTree(HoeffdingAdaptiveTreeClassifier):
 
     leaf, branch = FairAdaptiveLeaf, AdaNumBinaryBranchClass
 
-    def __init__(self, criterion: Callable[[float], InfoGainSplitCriterion] = FairEnhancingGain, **options: Any) -> None:
+    def __init__(self, criterion: Callable[[float], InfoGainSplitCriterion] = FairEnhancingGain,
+                 **options: Any) -> None:
         super().__init__(**options)
         self.criterion = criterion
 
@@ -164,7 +165,8 @@ def feat(seed: int | None = 0, **options: Any) -> AdaptiveLearner:
     return AdaptiveLearner(FairAdaptiveTree(seed=seed, **({"remove_poor_attrs": True} | options)))
 
 
-def flexible_faht(trade_off: float = 1.0, *, period: int = 330, seed: int | None = 0, **options: Any) -> AdaptiveLearner:
+def flexible_faht(trade_off: float = 1.0, *, period: int = 330, seed: int | None = 0,
+                  **options: Any) -> AdaptiveLearner:
     """2FAHT.
 
     Args:
@@ -176,5 +178,6 @@ def flexible_faht(trade_off: float = 1.0, *, period: int = 330, seed: int | None
     require_number("trade_off", trade_off, 0)
     require_whole("period", period, 1)
     require_seed(seed)
+    every_so_often = DummyDriftDetector(trigger_method="fixed", t_0=period)
     return AdaptiveLearner(FlexibleTree(lambda fraction: FlexibleGain(fraction, trade_off), seed=seed,
-                                        drift_detector=DummyDriftDetector(trigger_method="fixed", t_0=period), **options))
+                                        drift_detector=every_so_often, **options))

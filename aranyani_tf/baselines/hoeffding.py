@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from aranyani_tf.streams.row_rules import ANY_GROUP, RowRules, as_rows
+from aranyani_tf.streams.row_weights import without_weightless
 
 
 class RiverLearner:
@@ -31,12 +32,15 @@ class RiverLearner:
 
         Args:
             x, y, a: features (n, feature), labels and groups (n,); a label of −1 is missing: the row is not learned.
-            sample_weight: of each row, (n,), for a classifier whose `learn_one` takes `w`.
+            sample_weight: of each row, (n,), for a classifier whose `learn_one` takes `w`; 0 teaches nothing.
         """
-        x, y, a = as_rows(x, y, a)
-        (x, y, a), *_ = RowRules(x.shape[1], self.num_labels, ANY_GROUP, x.dtype.name).checked(x, y, a)
-        weighing: list[dict[str, float]] = ([{}] * len(x) if sample_weight is None
-                                            else [{"w": float(weight)} for weight in sample_weight])
+        x, y, a, *weights = as_rows(x, y, a, *([] if sample_weight is None else [sample_weight]))
+        rules = RowRules(x.shape[1], self.num_labels, ANY_GROUP, x.dtype.name)
+        (x, y, a, *weights), *_ = rules.checked(x, y, a, *weights)
+        weighing: list[dict[str, float]] = [{}] * len(x)
+        if weights:
+            y, a, numbers = without_weightless(y, a, *weights)
+            weighing = [{"w": weight} for weight in numbers.tolist()]
         outputs = np.empty((len(x), self.num_labels))
         for row, (features, label, group) in enumerate(zip(x.tolist(), y.tolist(), a.tolist(), strict=True)):
             features = dict(enumerate(features))
