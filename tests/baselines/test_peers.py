@@ -235,13 +235,15 @@ def test_unfair_error_is_the_mean_error_times_the_exponential_of_the_gap_of_deci
     assert judge.get() == pytest.approx(min(1.0, expected)) and judge.clone().n == 0
 
 
-def test_alternates_take_over_after_the_labels_are_turned_around():
+def test_alternates_answer_soon_after_the_labels_are_turned_around():
     random = np.random.default_rng(0)
-    features, groups = random.random((3600, 2)).astype("float32"), random.integers(0, 2, 3600)
+    features, groups = random.random((2600, 2)).astype("float32"), random.integers(0, 2, 2600)
     labels = (features[:, 0] > 0.5).astype(int)
     labels[1800:] = 1 - labels[1800:]
     stream = ar.Stream(features, labels, groups)
     for learner in (feat(tau=0.3), flexible_faht(tau=0.3)):  # τ: both split soon, also where nothing is unfair
         said = answers(learner, stream)
-        assert learner.classifier.n_switch_alternate_trees > 0
-        assert (said[3000:] == labels[3000:]).mean() > 0.9
+        assert learner.classifier.n_alternate_trees > 0
+        assert (said[1500:1800] == labels[1500:1800]).mean() > 0.95
+        assert (said[1800:1900] == labels[1800:1900]).mean() < 0.5
+        assert (said[2100:] == labels[2100:]).mean() > 0.95
