@@ -136,9 +136,9 @@ class FairHoeffdingTree(HoeffdingTreeClassifier):
 class FahtLearner(RiverLearner):
     """FAHT behind the interface of all learners; rows without a group are not learned from."""
 
-    def learn(self, features: dict, label: int, group: int) -> None:
+    def learn(self, features: dict, label: int, group: int, **weight: float) -> None:
         if group >= 0:
-            self.classifier.learn_one(features, (label, group))
+            self.classifier.learn_one(features, (label, group), **weight)
 
 
 def faht(criterion: str = "published", leaf_prediction: str = "mc", **options: Any) -> FahtLearner:

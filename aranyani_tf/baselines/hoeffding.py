@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from aranyani_tf.streams.row_rules import ANY_GROUP, RowRules, as_rows
+from aranyani_tf.streams.row_weights import without_weightless
 
 
 class RiverLearner:
@@ -26,22 +27,41 @@ class RiverLearner:
     def __init__(self, classifier: Any, num_labels: int = 2) -> None:
         self.classifier, self.num_labels = classifier, num_labels
 
-    def predict_then_learn(self, x: Any, y: Any, a: Any) -> np.ndarray:
-        """What was said about each row before learning from it, (n, label); the group is not used."""
-        x, y, a = as_rows(x, y, a)
-        (x, y, a), *_ = RowRules(x.shape[1], self.num_labels, ANY_GROUP, x.dtype.name).checked(x, y, a)
-        outputs = np.full((len(x), self.num_labels), 1 / self.num_labels)  # nothing seen yet
+    def predict_then_learn(self, x: Any, y: Any, a: Any, sample_weight: Any = None) -> np.ndarray:
+        """What was said about each row before learning from it, (n, label); the group is not used.
+
+        Args:
+            x, y, a: features (n, feature), labels and groups (n,); a label of −1 is missing: the row is not learned.
+            sample_weight: of each row, (n,), for a classifier whose `learn_one` takes `w`; 0 teaches nothing.
+        """
+        x, y, a, *weights = as_rows(x, y, a, *([] if sample_weight is None else [sample_weight]))
+        rules = RowRules(x.shape[1], self.num_labels, ANY_GROUP, x.dtype.name)
+        (x, y, a, *weights), *_ = rules.checked(x, y, a, *weights)
+        weighing: list[dict[str, float]] = [{}] * len(x)
+        if weights:
+            y, a, numbers = without_weightless(y, a, *weights)
+            weighing = [{"w": weight} for weight in numbers.tolist()]
+        outputs = np.empty((len(x), self.num_labels))
         for row, (features, label, group) in enumerate(zip(x.tolist(), y.tolist(), a.tolist(), strict=True)):
             features = dict(enumerate(features))
-            said = self.classifier.predict_proba_one(features)
-            if said:
-                outputs[row] = [said.get(label, 0.0) for label in range(self.num_labels)]
+            outputs[row] = self.said(features)
             if label >= 0:
-                self.learn(features, label, group)
+                self.learn(features, label, group, **weighing[row])
         return outputs
 
-    def learn(self, features: dict[int, float], label: int, group: int) -> None:
-        self.classifier.learn_one(features, label)
+    def predict(self, x: Any) -> np.ndarray:
+        """What is said about rows, (n, label), without learning from them."""
+        nobody = np.full(len(x), -1)
+        return self.predict_then_learn(x, nobody, nobody)
+
+    def said(self, features: dict[int, float]) -> list[float]:
+        probabilities = self.classifier.predict_proba_one(features)
+        if not probabilities:  # nothing seen yet
+            return [1 / self.num_labels] * self.num_labels
+        return [probabilities.get(label, 0.0) for label in range(self.num_labels)]
+
+    def learn(self, features: dict[int, float], label: int, group: int, **weight: float) -> None:
+        self.classifier.learn_one(features, label, **weight)
 
 
 def hoeffding_tree(num_labels: int = 2, **options: Any) -> RiverLearner:
