@@ -25,8 +25,6 @@ from aranyani_tf.arguments import require_choice, require_number, require_seed, 
 from aranyani_tf.errors import ArgumentError
 from aranyani_tf.streams.row_rules import RowRules, as_rows
 
-NOTIONS = ("demographic_parity", "equal_opportunity", "none")
-WEAK_LEARNERS = ("adaptive", "plain")
 SMOOTHING = 0.1  # the Java's: keeps the shares of labels below 1, and the weights finite
 MIDDLE = 0.5
 
@@ -80,8 +78,7 @@ class RefusedConfidences:
     """The last `size` confidences of positives that were refused, at hand in the order of time and sorted."""
 
     def __init__(self, size: int) -> None:
-        self.size = size
-        self.by_time: deque[float] = deque()
+        self.size, self.by_time = size, deque[float]()
         self.ascending: list[float] = []
 
     def add(self, confidence: float) -> None:
@@ -99,7 +96,6 @@ class Fabboo:
     """FABBOO for two labels and two groups, behind the interface of all learners.
 
     Rows without a label are not learned from. Those without a group are, but they pass at 1/2 and are not counted.
-    The group is used to predict.
 
     Args:
         notion: what is to be even: "demographic_parity", "equal_opportunity", or "none" for the boosting alone.
@@ -123,27 +119,25 @@ class Fabboo:
 
     def __init__(self, notion: str = "demographic_parity", *, tolerance: float = 0.001,
                  deprived_group: int | None = None, num_trees: int = 20, weak_learner: str = "adaptive",
-                 label_decay: float = 0.8, buffer_size: int = 2000, gamma: float = 0.1,
-                 seed: int | None = 0, **tree_options: Any) -> None:
-        require_choice("notion", notion, NOTIONS)
-        require_choice("weak_learner", weak_learner, WEAK_LEARNERS)
+                 label_decay: float = 0.8, buffer_size: int = 2000, gamma: float = 0.1, seed: int | None = 0,
+                 **tree_options: Any) -> None:
+        require_choice("notion", notion, ("demographic_parity", "equal_opportunity", "none"))
+        require_choice("weak_learner", weak_learner, ("adaptive", "plain"))
         require_number("tolerance", tolerance, 0, 1)
         require_number("label_decay", label_decay, 0, 1, below=True)
         require_number("gamma", gamma, 0, 1, below=True)
         require_whole("num_trees", num_trees, 1)
         require_whole("buffer_size", buffer_size, 1)
-        require_whole("deprived_group", deprived_group or 0, 0, 1)
+        require_whole("deprived_group", 0 if deprived_group is None else deprived_group, 0, 1)
         require_seed(seed)
         self.notion, self.tolerance, self.gamma = notion, tolerance, gamma
         self.told_deprived, self.deprived = deprived_group, deprived_group
         self.trees: list[HoeffdingTreeClassifier] = [
             HoeffdingTreeClassifier(**tree_options) if weak_learner == "plain" else HoeffdingAdaptiveTreeClassifier(
                 seed=None if seed is None else seed + number, **tree_options) for number in range(num_trees)]
-        self.imbalance = ClassImbalance(label_decay)
-        self.boundary = MIDDLE  # θ
+        self.imbalance, self.boundary = ClassImbalance(label_decay), MIDDLE
         self.refused = [RefusedConfidences(buffer_size), RefusedConfidences(buffer_size)]
-        self.decisions = [[0, 0], [0, 0]]  # [group][prediction], of the rows that the notion looks at
-        self.labels = [[0, 0], [0, 0]]  # [group][label]
+        self.decisions, self.labels = [[0, 0], [0, 0]], [[0, 0], [0, 0]]  # counts of [group][which]
 
     @property
     def state_bytes(self) -> int:
@@ -156,7 +150,7 @@ class Fabboo:
         for name, codes in (("label", y), ("group", a)):
             if len(codes) and codes.max() > 1:
                 raise ArgumentError(f"FABBOO is for two labels and two groups, got {name} {codes.max()}")
-        (x, y, a), *_ = RowRules(x.shape[1], self.num_labels, self.num_groups, x.dtype.name).checked(x, y, a)
+        (x, y, a), *_ = RowRules(x.shape[1], 2, 2, x.dtype.name).checked(x, y, a)
         return np.array([self.one(dict(enumerate(features)), int(label), int(group))
                          for features, label, group in zip(x.tolist(), y, a, strict=True)]).reshape(-1, 2)
 
@@ -164,11 +158,9 @@ class Fabboo:
         """The probabilities of both labels; afterwards the row has been learned."""
         votes = [tree.predict_proba_one(features) for tree in self.trees]
         refusal, confidence = mean_vote(votes)
-        if self.notion != "none" and group == self.deprived and confidence > self.boundary:
-            refusal, confidence = refusal / (refusal + 1), 1 / (refusal + 1)  # the Java votes 1, and keeps the refusal
-        prediction = int(confidence > refusal)
+        is_lifted = self.notion != "none" and group == self.deprived and confidence > self.boundary and refusal < 1
         if group >= 0 and self.notion != "none":
-            self.count(prediction, confidence, label, group)
+            self.count(int(is_lifted or confidence > refusal), confidence, label, group)
             self.move_boundary()
         if label >= 0:
             self.imbalance.count(label)
@@ -176,10 +168,11 @@ class Fabboo:
             weights = boosting_weights(right, self.gamma, self.imbalance.weight(label))
             for tree, weight in zip(self.trees, weights, strict=True):
                 tree.learn_one(features, label, w=weight)
-        return refusal, confidence
+        votes_for = 1.0 if is_lifted else confidence  # as the Java votes, for whoever is above θ
+        return refusal / (refusal + votes_for), votes_for / (refusal + votes_for)
 
     def count(self, prediction: int, confidence: float, label: int, group: int) -> None:
-        """Counts a decision, and keeps the confidence of a positive that was refused."""
+        """Counts a decision, if the notion looks at it, and keeps the confidence of a positive that was refused."""
         if label == 1 or self.notion == "demographic_parity":
             self.decisions[group][prediction] += 1
         if label == 1 and prediction == 0:
@@ -195,11 +188,10 @@ class Fabboo:
         """θ for the next row, from what was decided about both groups so far."""
         if self.deprived is None or not all(map(sum, self.decisions)):
             return
-        refused, passed = self.decisions[self.deprived]
-        favoured = share_of_positives(self.decisions[1 - self.deprived])
-        if abs(favoured - share_of_positives((refused, passed))) < self.tolerance:
+        own, favoured = self.decisions[self.deprived], share_of_positives(self.decisions[1 - self.deprived])
+        if abs(favoured - share_of_positives(own)) < self.tolerance:
             return
-        missing = int((refused + passed) * favoured - passed)  # towards 0
+        missing = int(sum(own) * favoured - own[1])  # towards 0
         if missing < 0:
             self.boundary += (MIDDLE - self.boundary) / 2
         else:

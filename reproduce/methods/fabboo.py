@@ -1,4 +1,4 @@
-"""FABBOO, boosted Hoeffding trees with a boundary of its own for the deprived group. What it is told is its tolerance ε."""
+"""FABBOO, boosted Hoeffding trees that move the boundary of the deprived group: its λ is the tolerance ε."""
 
 from aranyani_tf.baselines.fabboo import Fabboo
 from harness.registry import register_method
