@@ -102,7 +102,7 @@ class Fabboo:
         tolerance: ε, discrimination up to which the boundary is left where it is.
         deprived_group: whose bar is lowered; None is the one with the smaller share of positive labels so far.
         num_trees: N.
-        weak_learner: "adaptive" trees, as in the Java, or "plain" Hoeffding trees, for less than half of the time.
+        weak_learner: "adaptive" trees, as in the Java, or "plain" Hoeffding trees, for about half of the time.
         label_decay: λ.
         buffer_size: M.
         gamma: γ, by how much trees are expected to be better than chance.
