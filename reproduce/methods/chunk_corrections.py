@@ -12,6 +12,6 @@ def corrected(correction, seed):
 
 
 register_method("massaging", label="Massaging, AHT", marker="*", color="#882255", nanoseconds=15_000,
-                learner=lambda seed, fairness_weight: corrected("massaging", seed))
+                num_groups=2, learner=lambda seed, fairness_weight: corrected("massaging", seed))
 register_method("reweighting", label="Reweighting, AHT", marker="X", color="#44AA99", nanoseconds=15_000,
                 learner=lambda seed, fairness_weight: corrected("reweighting", seed))

@@ -17,6 +17,13 @@ def groups_of(stream):
     return 2 if stream is None else stream.num_groups
 
 
+def recommended(group_decides):
+    """The function that `register_method` wants."""
+    def learner(seed, target, notion, stream):
+        return ar.recommended(stream, target, notion=notion, group_decides=group_decides, seed=seed)
+    return learner
+
+
 ALL = {"fairness_weights": TARGETS, "steered": True, "notions": NOTIONS}
 
 register_method("target_node", label="ParityTarget, nodes", marker="v", color="#009E73", nanoseconds=400, **ALL,
@@ -33,3 +40,7 @@ register_method("target_and_thresholds", label="both", marker="o", color="#E69F0
                 group_needed="to predict",
                 learner=lambda seed, target, notion=NOTIONS[0], stream=None: thresholds(
                     steered("output", target, seed, notion, stream), target, notion, stream))
+register_method("recommended", label="recommended", marker="P", color="#0072B2", nanoseconds=600, **ALL,
+                learner=recommended(group_decides=False))
+register_method("recommended_by_group", label="recommended, by group", marker="P", color="#D55E00", nanoseconds=500,
+                group_needed="to predict", **ALL, learner=recommended(group_decides=True))
