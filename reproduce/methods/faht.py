@@ -3,9 +3,9 @@
 from aranyani_tf.baselines.faht import faht
 from harness.registry import register_method
 
-register_method("faht", label="FAHT", marker=">", color="#E69F00", nanoseconds=16_000, num_groups=2,
+register_method("faht", label="FAHT", marker=">", color="#E69F00", nanoseconds=4_300, num_groups=2,
                 learner=lambda seed, fairness_weight: faht(leaf_prediction="nba"))
-register_method("faht_majority_leaves", label="FAHT, majority leaves", marker=">", color="#8C6BB1", nanoseconds=16_000,
+register_method("faht_majority_leaves", label="FAHT, majority leaves", marker=">", color="#8C6BB1", nanoseconds=4_300,
                 field=False, learner=lambda seed, fairness_weight: faht())
-register_method("faht_released", label="FAHT, as released", marker=">", color="#7F7F7F", nanoseconds=16_000,
+register_method("faht_released", label="FAHT, as released", marker=">", color="#7F7F7F", nanoseconds=4_300,
                 field=False, learner=lambda seed, fairness_weight: faht("released"))
