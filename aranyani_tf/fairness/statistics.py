@@ -170,3 +170,9 @@ class CellStatistics(keras.layers.Layer):
         """Forgets everything that was seen."""
         for weight in self.weights:
             weight.assign(tf.zeros_like(weight))
+
+    def forget_means(self) -> None:
+        """The same, but for which groups were seen at all: `wait_for_all_groups` does not wait again."""
+        seen = self.group_count.numpy()
+        self.reset()
+        self.group_count.assign(seen)

@@ -13,7 +13,7 @@ from aranyani_tf.learning.chunk_walk import walk_model
 from aranyani_tf.learning.gradient_norms import GradientRecord
 from aranyani_tf.learning.step import Step
 from aranyani_tf.learning.target_scale import TargetScale, in_unit
-from aranyani_tf.model.shared_model import prefixed
+from aranyani_tf.model.shared_model import in_turn, prefixed
 from aranyani_tf.model.steered_model import SteeredModel
 
 
@@ -129,6 +129,18 @@ class FairModel(SteeredModel):
         """Norms of the gradients, one row a step (`record_gradients=True`), as a DataFrame."""
         self.settle()
         return (self.gradient_record if self.built else GradientRecord()).frame()
+
+    @in_turn
+    def forget_past(self) -> None:
+        """Forgets the running means and how many rows they are of, for a stream that has changed.
+
+        What was learned stays: the weights, the optimizer, λ and the metrics. So does which groups were seen at all,
+        so that `wait_for_all_groups` does not wait again. In a live session it is `live.forget_past()`.
+        """
+        self.require_own_state()
+        if self.built:
+            with self.state:
+                self.statistics.forget_means()
 
     def sealed(self, as_loaded: bool = False) -> dict[str, Any]:
         """Counts that were loaded may have been reset since, by whoever loaded them; so they are kept as they came."""

@@ -12,6 +12,8 @@ from aranyani_tf.model.session import Session
 from aranyani_tf.streams.chunks import Chunks
 from aranyani_tf.streams.row_rules import require_width, usable_features
 
+NOT_OPEN = "the live session is not open: use it inside `with model.live() as live:`"
+
 
 class Live:
     """The model row by row; see `Aranyani.live`.
@@ -77,6 +79,15 @@ class Live:
         if self.session is not None:
             self.session.flush()
 
+    def forget_past(self) -> None:
+        """Forgets the running means, as `model.forget_past` does; before the first row there are none."""
+        if not self.open:
+            raise InUseError(NOT_OPEN)
+        if self.session is not None:
+            self.session.forget_past()
+        elif self.quick is not None:
+            self.model.forget_past()
+
     def predict(self, x: Any) -> np.ndarray:
         """Probabilities of one row, (feature,) → (label,), or of some, (row, feature) → (row, label)."""
         rows = self.one_row(x)
@@ -104,7 +115,7 @@ class Live:
     def one_row(self, x: Any) -> np.ndarray | None:
         """A row that needs no closer look, as (1, feature); None for anything else."""
         if not self.open:
-            raise InUseError("the live session is not open: use it inside `with model.live() as live:`")
+            raise InUseError(NOT_OPEN)
         if self.quick is None:
             return None
         return self.quick.features(x)

@@ -158,6 +158,16 @@ class Session:
                 self.model.took_note(labels, groups, outputs, norms, self.penalty, ends)
             self.model.warn(at_once=False)
 
+    def forget_past(self) -> None:
+        """The means as they were in the beginning; see `FairModel.forget_past`."""
+        with self.turns.writing:
+            self.require_open()
+            self.changed = True
+            parts, counts = self.engine.parts(self.state), self.state.counts
+            for means in (parts.values, parts.squares, parts.gradients, parts.leaf_gradients):
+                means[:] = 0
+            counts[: self.engine.shape.num_cells] = counts[-1] = 0  # the last is the largest mean gradient
+
     def close(self) -> None:
         """Writes everything; who comes later, or waits now, is told."""
         with self.turns.writing:
