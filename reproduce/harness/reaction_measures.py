@@ -6,6 +6,7 @@ import numpy as np
 
 LEVEL = 0.05  # the gap that is to be kept
 WINDOW, WIDE = 500, 2_000  # rows of a window; in the wide one a gap of the level stands out from chance
+BEHIND = 5_000  # rows behind a change that are looked at
 NEAR = 2_000  # rows behind a change in which an alarm is no false one
 
 
@@ -51,6 +52,15 @@ def rows_to_recover(gaps: np.ndarray, change: int, end: int, hold: int, level: f
     kept = np.concatenate([[0], np.cumsum(gaps[change:end] <= level)])
     whole = np.flatnonzero(kept[hold:] - kept[: len(kept) - hold] == hold) if len(kept) > hold else []
     return float(whole[0]) if len(whole) else np.nan
+
+
+def share_above(gaps: np.ndarray, change: int, end: int, level: float = LEVEL) -> float:
+    """The share of the rows behind a change, `BEHIND` of them at most, whose windows have a gap above the level.
+
+    >>> share_above(np.array([0, .2, .3, np.nan, .01]), change=1, end=5)  # of one window a group is missing
+    0.5
+    """
+    return float((gaps[change : min(end, change + BEHIND)] > level).mean())
 
 
 def is_false(alarms: np.ndarray, changes: np.ndarray, near: int = NEAR) -> np.ndarray:

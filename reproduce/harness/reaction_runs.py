@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from harness.experiments import Experiment
 from harness.field_runs import Timed
 from harness.field_streams import LONG, MOST_ROWS
 from harness.grids import available
-from harness.reaction_measures import WIDE, WINDOW, is_false, rows_to_recover, sliding, split_of_labels
+from harness.reaction_measures import WIDE, WINDOW, is_false, rows_to_recover, share_above, sliding, split_of_labels
 from harness.registry import method
 from harness.scales import FIVE, FULL, Scale
 
@@ -100,17 +101,19 @@ def recorded(decisions: np.ndarray, rows: ar.Stream, changes: np.ndarray, alarms
     """A record for each window: what was so far, in the window, and since the last change.
 
     `change` is the first row behind the last change, `since` counts from there; `recovered` and `recovered_wide` tell
-    in how many rows the windows of `WINDOW` and `WIDE` rows came back from it, empty for never.
+    in how many rows the windows of `WINDOW` and `WIDE` rows came back from it, empty for never; `share_above` how much
+    of the time behind it the wide ones were above the level.
     """
     narrow, wide = (sliding(decisions, rows.groups, size) for size in (WINDOW, WIDE))
     whole = sliding(decisions, rows.groups, len(rows))
     correct = np.cumsum(decisions == rows.labels)
     false = alarms[is_false(alarms, changes)]
     found, borders = [], [0, *changes.tolist(), len(rows)]
-    for begin, end in zip(borders[:-1], borders[1:], strict=True):
+    for begin, end in pairwise(borders):
         of_change = {} if begin == 0 else {
             "change": begin, "recovered": rows_to_recover(narrow.gap, begin, end, WINDOW),
-            "recovered_wide": rows_to_recover(wide.gap, begin, end, WIDE)}
+            "recovered_wide": rows_to_recover(wide.gap, begin, end, WIDE),
+            "share_above": share_above(wide.gap, begin, end)}
         for step in sorted({*range(begin + WINDOW, end + 1, WINDOW), end}):
             last = step - 1
             found.append({
@@ -118,5 +121,5 @@ def recorded(decisions: np.ndarray, rows: ar.Stream, changes: np.ndarray, alarms
                 "window_gap": narrow.gap[last], "window_by_chance": narrow.by_chance[last],
                 "wide_gap": wide.gap[last], "wide_by_chance": wide.by_chance[last],
                 "alarms": (alarms < step).sum(), "false_alarms": (false < step).sum(), "since": step - begin,
-                "change": np.nan, "recovered": np.nan, "recovered_wide": np.nan} | of_change)
+                "change": np.nan, "recovered": np.nan, "recovered_wide": np.nan, "share_above": np.nan} | of_change)
     return pd.DataFrame(found)

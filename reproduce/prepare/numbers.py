@@ -20,6 +20,7 @@ from harness.readings import read_sections
 from prepare.headline import headline, told_score
 from prepare.inline_numbers import PAGES, with_numbers
 from prepare.live_numbers import pipelines, service
+from prepare.reactions_table import reactions_table, reactions_told
 from prepare.targets_table import kept_table, shares
 
 LEVELS = {"node": "node, the paper's", "leaf": "leaf", "output": "output"}
@@ -158,8 +159,8 @@ def on_a_stream(results: Path) -> str:
     return re.sub(r" (?=[bcd]\. |Numbers above)", "\n\n", section.rstrip().splitlines()[-1])
 
 
-BENCHMARK, TABLE_2, TARGETS = (f"written by `make numbers` from results/{name}.csv"
-                               for name in ("benchmark", "table2", "targets"))
+BENCHMARK, TABLE_2, TARGETS, REACTIONS = (f"written by `make numbers` from results/{name}.csv"
+                                          for name in ("benchmark", "table2", "targets", "reactions"))
 BLOCKS: list[tuple[str, str, Callable[[Path], str]]] = [  # page, the comment before the place, what stands there
     ("README.md", "written by `make numbers` from results/matched.csv", headline),
     ("README.md", "written by `make numbers` from results/claims.csv", told_score),
@@ -172,7 +173,9 @@ BLOCKS: list[tuple[str, str, Callable[[Path], str]]] = [  # page, the comment be
     ("examples/service/README.md", "written by `make numbers` from results/service.csv", service),
     ("README.md", TARGETS, shares),
     ("docs/live.md", TARGETS, shares),
-    ("docs/live.md", f"{TARGETS}, stream by stream", kept_table)]
+    ("docs/live.md", f"{TARGETS}, stream by stream", kept_table),
+    ("docs/drift.md", f"{REACTIONS}, in words", reactions_told),
+    ("docs/drift.md", REACTIONS, reactions_table)]
 
 
 def with_block(text: str, opening: str, content: str) -> str:
