@@ -9,7 +9,8 @@ import pytest
 import aranyani_tf as ar
 import reactions
 from aranyani_tf.baselines.adwin_reset import AdwinReset
-from harness import RESULTS, reaction_measures, reaction_runs, reaction_table, readings, registry, scales
+from harness import RESULTS, plots, reaction_measures, reaction_runs, reaction_table, readings, registry, scales
+from harness.intervals import Interval
 
 
 def test_gaps_of_sliding_windows_are_those_counted_one_by_one():
@@ -85,6 +86,36 @@ def test_a_few_rows_from_start_to_end():
     assert found["step"].tolist() == [150, 300] and found["change"].iloc[-1] == 150
     assert found["accuracy"].between(0, 1).all() and set(found["method"]) == {"react_adwin_gap"}
     assert runs[-1].key != replace(runs[-1], seeds=(1,)).key
+
+
+def test_what_the_page_says_in_words_holds_for_the_committed_numbers():
+    decays, adwins = ("react_decay_1", "react_decay_3", "react_decay_10"), ("react_adwin_error", "react_adwin_gap")
+    streams = reaction_table.here(pd.read_csv(RESULTS / "reactions.csv"))
+    gaps, alarms, above = {}, {}, {}
+    for title, rows in streams.items():
+        seeds = {name: reaction_table.by_seed(own) for name, own in rows.groupby("method")}
+        gaps[title.split()[0]] = {(one, other): Interval.of_difference(seeds[one]["window_gap"],
+                                                                       seeds[other]["window_gap"])
+                                  for one in seeds for other in seeds}
+        alarms[title.split()[0]] = {name: seeds[name][["alarms", "false_alarms"]].mean() for name in adwins}
+        above[title.split()[0]] = {name: seeds[name]["share_above"].mean() for name in seeds}
+    for name, found in gaps.items():
+        assert all(found[each, "react_never"].below_zero for each in decays), name
+        assert not any(found[each, "react_decay_3"].below_zero for each in adwins), name
+        close = found["react_decay_10", "react_decay_3"]
+        assert not (close.below_zero or close.above_zero), name
+    swap, bank, acs = gaps.values()
+    assert bank["react_never", "react_without"].above_zero and swap["react_decay_1", "react_decay_3"].above_zero
+    assert all(acs[each, "react_decay_3"].above_zero for each in (*adwins, "react_target"))
+    assert bank["react_adwin_gap", "react_decay_3"].above_zero
+    assert all(swap["react_target", other].below_zero for other in {one for one, _ in swap} - {"react_target"})
+    assert alarms["Synthetic,"]["react_adwin_error"]["false_alarms"] > 0.5 * alarms["Synthetic,"][
+        "react_adwin_error"]["alarms"] and alarms["Bank"]["react_adwin_gap"]["alarms"] < 1
+    assert min(above["ACS"].values()) > 0.5
+    acs_rows = streams["ACS by year, disability"].query("change.isna() and step >= 2000")
+    assert (acs_rows.assign(above=acs_rows["wide_gap"] > 0.05).groupby("method")["above"].mean() > 0.5).all()
+    back = plots.select(streams["Synthetic, groups swap"].drop_duplicates(["method", "seed", "change"]), change=10_000)
+    assert (back.fillna({"recovered": np.inf}).groupby("method")["recovered"].median() > 2000).all()
 
 
 def test_the_committed_section_is_what_the_committed_numbers_say():
