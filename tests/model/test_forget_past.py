@@ -20,12 +20,13 @@ def trained(**settings):
 def test_live_and_ordinary_models_forget_the_same_and_go_on_the_same(settings):
     model, expected = trained(**settings), trained(**settings)
     seen, kernel = expected.statistics.group_count.numpy(), expected.forest.node_kernel.numpy()
+    steps = int(expected.optimizer.iterations.numpy())
     expected.forget_past()
     kept = [weight for weight in expected.statistics.weights if weight.name != "group_count"]
     assert not any(weight.numpy().any() for weight in kept) and len(kept) >= 4
     np.testing.assert_array_equal(expected.statistics.group_count.numpy(), seen)
     np.testing.assert_array_equal(expected.forest.node_kernel.numpy(), kernel)
-    assert expected.so_far()["rows"] == 20 and int(expected.optimizer.iterations.numpy()) == 20
+    assert expected.so_far()["rows"] == 20 and int(expected.optimizer.iterations.numpy()) == steps > 0
     x, y, a = rows(8, seed=1)
     with model.live() as live:
         live.forget_past()
