@@ -35,8 +35,8 @@ if __name__ == "__main__":
     figure = figure2.draw(records)
     (results / "legend.txt").write_text("\\n".join(text.get_text() for text in figure.legends[0].get_texts()))
     (results / "reading.txt").write_text(figure2.read(records, gap=1.0))
-    some = records[records["rule"].isin(["none", "released"]) & records["method"].isin(["logistic", "majority", "aranyani"])]
-    matched.matched(some).to_csv(results / "matched.csv", index=False)
+    some = records["rule"].isin(["none", "released"]) & records["method"].isin(["logistic", "majority", "aranyani"])
+    matched.matched(records[some]).to_csv(results / "matched.csv", index=False)
     lending.FIGURE.main(["--tiny", "--no-wandb", "--results", str(results)])
     sweep.run_one({"method": "logistic", "dataset": "loans", "fairness_weight": 0.3, "seed": 0, "rows": 300},
                   results / "sweep.csv")
