@@ -7,7 +7,9 @@ reference, divergence and what is put back, resuming to the bit, predictors, lon
 `as_users` have everything as users have it: the engine where it can, XLA elsewhere.
 """
 
+import gc
 import os
+from unittest import mock
 
 import pytest
 
@@ -24,6 +26,14 @@ def graphs_as_they_are():
     import tensorflow as tf
 
     tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+
+
+@pytest.fixture(scope="session", autouse=True)
+def little_to_look_through():
+    """The `aranyani` command collects garbage before it begins: what hundreds of tests have left is not looked at."""
+    gc.freeze()
+    with mock.patch.object(gc, "unfreeze"):
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
