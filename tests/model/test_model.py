@@ -1,8 +1,6 @@
 """The model as its users meet it: fit, resume, save, embed."""
 
 import os
-import subprocess
-import sys
 import textwrap
 
 import keras
@@ -275,7 +273,8 @@ def test_one_compilation_serves_ragged_chunks_and_a_changed_weight(tmp_path):
         model.fit(stream[:777].chunks(300), verbose=0)
     """)
     environment = os.environ | {"XLA_FLAGS": f"--xla_dump_to={tmp_path} --xla_dump_hlo_as_text"}
-    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, env=environment)
+    done = forked.python("-c", program, env=environment)
+    assert done.returncode == 0, done.stderr
     steps = [name for name in os.listdir(tmp_path)
              if "train_step" in name and name.endswith("before_optimizations.txt")]
     assert len(steps) == 1, steps

@@ -111,6 +111,7 @@ def test_a_scale_keeps_the_first_and_the_last_value():
     assert scales.FULL.some([3, 1]) == (3, 1) and scales.QUICK.some((0.0, 1.0)) == (0.0, 1.0)
 
 
+@pytest.mark.as_users  # the reservoir's program is compiled by XLA
 def test_a_race_counts_time_and_state_of_both(monkeypatch):
     monkeypatch.setattr(race, "PIECE", 200)
     stream = experiments.Experiment("synthetic", (0.0,), (0,), rows=600).stream()
