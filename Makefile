@@ -10,9 +10,9 @@ PIP_INSTALL := $(RUN) -m pip install --quiet --disable-pip-version-check -c cons
 SWEEP ?= adult
 # Every script of reproduce/ that has a FIGURE.
 FIGURES := $(shell $(firstword $(wildcard $(RUN)) $(PYTHON)) reproduce/harness/figure_names.py)
-# In three goes: TensorFlow keeps every program that it compiled, and a process that ran all tests would hold 14 GB. Each
+# In two goes: TensorFlow keeps every program that it compiled, and a process that ran all tests would hold 14 GB. Each
 # of two workers holds up to 4.5 GB in the last one.
-TESTS := 'tests/model tests/tabular' 'tests/reproduce' 'tests/streams tests/evaluation tests/control tests/exports \
+TESTS := 'tests/reproduce tests/model tests/tabular' 'tests/streams tests/evaluation tests/control tests/exports \
   tests/datasets tests/embeddings tests/baselines tests/forest tests/theory tests/fairness tests/adapters tests/river \
   tests/scikit tests/command tests/service tests/learning tests/engine tests/test_*.py aranyani_tf README.md \
   docs/live.md'

@@ -3,10 +3,13 @@
 So forests learn by the engine, as they do for users, whose code is compiled once for all tests and kept; what it cannot
 take is compiled by TensorFlow alone, and graphs are not optimized before they run: the same graph, ready in a fifth of
 the time. Tests with the mark `xla` are by TensorFlow's step, compiled by XLA: each level and notion beside the
-reference, divergence and what is put back, resuming to the bit, predictors, long streams.
+reference, divergence and what is put back, resuming to the bit, predictors, long streams. Those with the mark
+`as_users` have everything as users have it: the engine where it can, XLA elsewhere.
 """
 
+import gc
 import os
+from unittest import mock
 
 import pytest
 
@@ -15,6 +18,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "xla: models learn by TensorFlow's step, compiled by XLA")
+    config.addinivalue_line("markers", "as_users: models learn and are compiled by what users get who say nothing")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -24,11 +28,35 @@ def graphs_as_they_are():
     tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 
 
+@pytest.fixture(scope="session", autouse=True)
+def little_to_look_through():
+    """The `aranyani` command collects garbage before it begins: what hundreds of tests have left is not looked at."""
+    gc.freeze()
+    with mock.patch.object(gc, "unfreeze"):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def engine_is_compiled_once(worker_id):
+    """By one worker for float32 and by another for float64 meanwhile, where both would compile for float32 else."""
+    if worker_id == "master":
+        return  # no workers: a test compiles what it needs
+    from filelock import FileLock
+
+    from aranyani_tf import Aranyani
+    from aranyani_tf.engine.compiler import cache_folder
+
+    is_odd = int(worker_id.removeprefix("gw")) % 2
+    for dtype in ("float64", "float32") if is_odd else ("float32", "float64"):
+        with FileLock(cache_folder() / f"tests-{dtype}.lock"):
+            Aranyani(num_trees=1, height=1, seed=0, dtype=dtype).predict_then_learn([[0.0], [1.0]], [0, 1], [0, 1])
+
+
 @pytest.fixture(autouse=True)
 def without_xla(request, monkeypatch):
     from aranyani_tf import Aranyani
 
-    if request.node.get_closest_marker("xla") is None:
-        monkeypatch.setitem(Aranyani.compile.__kwdefaults__, "jit_compile", False)
-    else:
+    if request.node.get_closest_marker("xla"):
         monkeypatch.setitem(Aranyani.compile.__kwdefaults__, "engine", "xla")
+    elif not request.node.get_closest_marker("as_users"):
+        monkeypatch.setitem(Aranyani.compile.__kwdefaults__, "jit_compile", False)

@@ -27,7 +27,7 @@ def test_no_example_is_forgotten():
     assert folders == {"service"}  # which is run by tests/service
 
 
-@pytest.mark.xla  # as users run them, and a long stream is sooner done
+@pytest.mark.as_users
 @pytest.mark.parametrize("name", EXPECTED)
 def test_an_example_runs_and_tells_what_it_found(name, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -6,12 +6,12 @@ import pandas as pd
 
 from harness import plots
 from harness.field_measures import FEW
-from harness.field_streams import BLOCK, MOST_ROWS, FieldStream
+from harness.field_streams import BLOCK, LONG, MOST_ROWS, FieldStream
 from harness.field_table import CASE, CLASSES, ENOUGH, STREAM, WITHIN, won
 
 NOTION_NAMES = {"demographic_parity": "demographic parity", "equalized_odds": "equalized odds"}
 RULE = f"""The same for all. A stream is taken in five orders, in which rows are shuffled among {BLOCK:,}
-neighbours; a method's seed is the order's number. Streams of more than fifty thousand rows are thinned by every
+neighbours; a method's seed is the order's number. Streams of more than {LONG:,} rows are thinned by every
 k-th row to at most {MOST_ROWS:,}. On the first tenth a method with a grid of λ chooses the most accurate λ whose
 gap is at most the target there, or else the one with the smallest gap; one that is told a target is told it; one
 without a knob is what it is. Judged are the rows behind, each predicted before it is learned. *Gap*: the largest

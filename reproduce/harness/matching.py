@@ -97,6 +97,8 @@ def at_gap(runs: pd.DataFrame, gap: float, constant: pd.Series, by: str = GAP) -
     mixed = varied(runs)
     if mixed:
         raise ArgumentError(f"runs that differ in {', '.join(mixed)} do not belong to one curve; choose one setting")
+    runs = runs[list(dict.fromkeys(["seed", "fairness_weight", by, *MIXED]))]  # to cut all columns takes long
+    of_seeds = runs.groupby(["seed", "fairness_weight"])[list(MIXED)].mean()
     seeds, rows = np.sort(runs["seed"].unique()), {}
     for own in (seeds[::2], seeds[1::2]):
         others = np.setdiff1d(seeds, own)
@@ -104,7 +106,7 @@ def at_gap(runs: pd.DataFrame, gap: float, constant: pd.Series, by: str = GAP) -
         means = runs[runs["seed"].isin(chosen_on)].groupby("fairness_weight")[[by, ACCURACY]].mean()
         mix = mix_at(means.to_numpy(), gap, constant[ACCURACY])
         for seed in own:
-            here = runs[runs["seed"] == seed].groupby("fairness_weight")[list(MIXED)].mean().reindex(means.index)
+            here = of_seeds.loc[seed].reindex(means.index)
             used = mix.shares > 0
             rows[int(seed)] = (mix.shares[used] @ here[used] + mix.constant * constant.to_numpy()).to_dict() | {
                 "constant": mix.constant, "elsewhere": len(others) > 0}

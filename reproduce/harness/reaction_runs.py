@@ -17,7 +17,6 @@ from aranyani_tf.datasets.acs_employment import acs_employment_table
 from harness.experiment_streams import load
 from harness.experiments import Experiment
 from harness.field_runs import Timed
-from harness.field_streams import LONG, MOST_ROWS
 from harness.grids import available
 from harness.reaction_measures import WIDE, WINDOW, is_false, rows_to_recover, share_above, sliding, split_of_labels
 from harness.registry import method
@@ -29,6 +28,7 @@ STREAMS: dict[str, dict[str, Any]] = {
     "ACS by year, disability": {"dataset": "acs_employment", "preprocessing": "one_hot", "groups": "disability"}}
 REACTIONS = ("react_without", "react_never", "react_decay_1", "react_decay_3", "react_decay_10", "react_target",
              "react_adwin_error", "react_adwin_gap")
+MOST_ROWS, LONG = 25_000, 50_000  # a stream of more rows than the second is thinned to at most the first
 COLUMNS = ("dataset", "preprocessing", "groups", "order", "method", "rule")
 
 
@@ -49,7 +49,7 @@ def reactions(scale: Scale = FULL) -> list["ReactionRun"]:
 class ReactionRun(Experiment):
     """An experiment with records every `WINDOW` rows, counted anew from each change.
 
-    `rows` thins a stream by every k-th row, as in the field; the synthetic one is drawn anew for every seed.
+    `rows` thins a stream by every k-th row, and cuts none off; the synthetic one is drawn anew for every seed.
     """
 
     @property

@@ -1,8 +1,5 @@
 """LiteRT and ONNX files: their interpreters say what the model says."""
 
-import subprocess
-import sys
-
 import keras
 import numpy as np
 import onnxruntime
@@ -11,6 +8,7 @@ import tensorflow as tf
 from ai_edge_litert.interpreter import Interpreter
 
 import aranyani_tf as ar
+import forked
 from aranyani_tf.errors import ArgumentError
 
 NUM_ROWS, NUM_FEATURES = 1000, 6
@@ -131,6 +129,6 @@ def test_without_the_extra_the_error_says_what_to_install(tmp_path):
     program = ("import sys; sys.modules['tf2onnx'] = None\n"
                "import aranyani_tf as ar\n"
                "model = ar.Aranyani(seed=0); model.build_for(3); model.export(sys.argv[1], format='onnx')")
-    told = subprocess.run([sys.executable, "-c", program, tmp_path / "model.onnx"], capture_output=True, text=True)
+    told = forked.python("-c", program, tmp_path / "model.onnx")
     assert "ArgumentError: format='onnx' needs tf2onnx: pip install 'aranyani_tf[export]'" in told.stderr
     assert not list(tmp_path.iterdir())

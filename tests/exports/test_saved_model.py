@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -12,6 +13,7 @@ import tensorflow as tf
 
 import aranyani_tf as ar
 from aranyani_tf.errors import ArgumentError
+from rewind import Rewindable
 
 SMALL = {"num_trees": 2, "height": 3, "seed": 0}
 NUM_FEATURES = 5
@@ -118,9 +120,20 @@ print(json.dumps(sorted(served.signatures)))
 """
 
 
-def test_it_learns_in_a_process_that_cannot_import_this_package(tmp_path):
-    model, later = trained(), rows(100, seed=1)
-    model.export(tmp_path / "served")
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    """One model, and the folder that it was written to, where an older one was."""
+    folder = tmp_path_factory.mktemp("exported") / "served"
+    folder.mkdir()
+    (folder / "saved_model.pb").write_bytes(b"an older one")
+    model = Rewindable(trained(), NUM_FEATURES)
+    model.model.export(folder)
+    return model, folder
+
+
+def test_it_learns_in_a_process_that_cannot_import_this_package(exported, tmp_path):
+    model, later = exported[0].rewind(), rows(100, seed=1)
+    shutil.copytree(exported[1], tmp_path / "served")
     np.savez(tmp_path / "rows.npz", x=later[0], y=later[1], a=later[2])
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     told = subprocess.run([sys.executable, "-c", ELSEWHERE], cwd=tmp_path, env=environment, capture_output=True,
@@ -132,9 +145,8 @@ def test_it_learns_in_a_process_that_cannot_import_this_package(tmp_path):
     np.testing.assert_allclose(found["told"], model.predict(later[0], verbose=0), atol=1e-6)
 
 
-def test_what_was_learned_elsewhere_can_be_saved_again_and_brought_home(tmp_path):
-    model = trained()
-    served = loaded(model, tmp_path / "served")
+def test_what_was_learned_elsewhere_can_be_saved_again_and_brought_home(exported, tmp_path):
+    model, served = exported[0].rewind(), tf.saved_model.load(str(exported[1]))
     served.learn(*rows(50, seed=1))
     tf.saved_model.save(served, str(tmp_path / "again"), signatures=served.signatures)
     again = tf.saved_model.load(str(tmp_path / "again"))
@@ -211,13 +223,10 @@ def served_once(tmp_path_factory):
     return loaded(model, tmp_path_factory.mktemp("once") / "served")
 
 
-def test_an_export_replaces_an_older_one_and_nothing_else(tmp_path):
-    model = trained()
-    (tmp_path / "served").mkdir()
-    (tmp_path / "served" / "saved_model.pb").write_bytes(b"an older one")
-    served = loaded(model, tmp_path / "served")
+def test_an_export_replaces_an_older_one_and_nothing_else(exported, tmp_path):
+    model, served = exported[0].rewind(), tf.saved_model.load(str(exported[1]))
     np.testing.assert_array_equal(served.serve(rows(9)[0]), model.predict(rows(9)[0], verbose=0))
-    assert [each.name for each in tmp_path.iterdir()] == ["served"]
+    assert [each.name for each in exported[1].parent.iterdir()] == ["served"]
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "one.png").write_bytes(b"precious")
     for name in ("photos", "photos/one.png"):

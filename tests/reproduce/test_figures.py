@@ -46,7 +46,7 @@ def test_every_figure_from_start_to_end_in_a_tiny_mode(tmp_path, monkeypatch):
     np.savez(tmp_path / "faces.npz", features=features, labels=labels, groups=random.integers(0, 2, 320))
     monkeypatch.setenv("CELEBA", str(tmp_path / "faces.npz"))
     options = ["--tiny", "--no-wandb", "--results", tmp_path]
-    result = forked.python(SCRIPTS / "figures.py", *options, cwd=tmp_path)
+    result = forked.python(SCRIPTS / "figures.py", *options, cwd=tmp_path, as_tests=True)
     assert result.returncode == 0, result.stderr[-2000:]
     assert f"{len(NAMES)} figures in" in result.stdout
     for name in NAMES:
@@ -69,7 +69,7 @@ def test_every_figure_from_start_to_end_in_a_tiny_mode(tmp_path, monkeypatch):
     assert len(figure3.draw(alone).axes) == 1 and "make figure3 CELEBA=FILE" in figure3.read(alone)
     assert "make figure3" not in figure3.read(records)
     # A second run has nothing to do, and a figure's own script finds its parts done.
-    again = forked.python(SCRIPTS / "figure6.py", *options, cwd=tmp_path)
+    again = forked.python(SCRIPTS / "figure6.py", *options, cwd=tmp_path, as_tests=True)
     assert again.returncode == 0 and "2 of 2 experiments are done already" in again.stdout, again.stderr[-2000:]
 
 
@@ -111,6 +111,7 @@ def test_a_scale_keeps_the_first_and_the_last_value():
     assert scales.FULL.some([3, 1]) == (3, 1) and scales.QUICK.some((0.0, 1.0)) == (0.0, 1.0)
 
 
+@pytest.mark.as_users  # the reservoir's program is compiled by XLA
 def test_a_race_counts_time_and_state_of_both(monkeypatch):
     monkeypatch.setattr(race, "PIECE", 200)
     stream = experiments.Experiment("synthetic", (0.0,), (0,), rows=600).stream()

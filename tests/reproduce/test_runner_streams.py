@@ -50,6 +50,7 @@ def test_the_model_has_as_many_groups_as_the_stream(monkeypatch):
     assert records["demographic_parity"].notna().all()
 
 
+@pytest.mark.as_users  # so that every method's program is compiled by XLA, where it is for users
 @pytest.mark.parametrize("method", [name for name in registry.methods() if not name.startswith("reservoir")])
 def test_every_method_runs_with_a_forest_of_another_size_if_it_has_one(method):
     experiment = scales.TINY.experiment("synthetic", (0.0,), method=method, rule=registry.method(method).rule)

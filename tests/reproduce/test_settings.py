@@ -6,6 +6,7 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
+import forked
 from harness import experiments, settings, tracking
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +41,7 @@ def test_a_new_setting_is_known_to_records_pictures_matched_sweeps_and_the_log(t
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace('    order: str = "file"\n', '    order: str = "file"\n    season: str = "spring"\n'),
                     encoding="utf-8")
-    result = subprocess.run([sys.executable, "-c", ONE_MORE, tmp_path / "reproduce"], capture_output=True, text=True)
+    result = forked.python("-c", ONE_MORE, tmp_path / "reproduce")
     assert result.returncode == 0, result.stderr[-2000:]
 
 

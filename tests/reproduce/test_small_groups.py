@@ -95,7 +95,7 @@ def test_with_nine_groups_the_gap_is_the_mean_of_what_was_held_out():
 
 def test_the_script_from_start_to_end_in_a_tiny_mode(tmp_path):
     result = forked.python(ROOT / "reproduce" / "small_groups.py", "--tiny", "--no-wandb", "--results", tmp_path,
-                           cwd=tmp_path)
+                           cwd=tmp_path, as_tests=True)
     assert result.returncode == 0, result.stderr[-2000:]
     for ending in ("csv", "png", "pdf"):
         assert (tmp_path / f"small_groups_tiny.{ending}").stat().st_size > 1000

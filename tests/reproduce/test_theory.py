@@ -1,8 +1,6 @@
 """`reproduce/theory.py` on a few rows: what it leaves, and that nothing is above a bound that should hold."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import keras
@@ -11,6 +9,7 @@ import pandas as pd
 import pytest
 
 import aranyani_tf as ar
+import forked
 from harness import theory_descent, theory_measures
 
 ROOT = Path(__file__).parents[2]
@@ -19,7 +18,8 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     folder = tmp_path_factory.mktemp("theory")
-    subprocess.run([sys.executable, ROOT / "reproduce" / "theory.py", "--rows", "600", "--results", folder], check=True)
+    done = forked.python(ROOT / "reproduce" / "theory.py", "--rows", "600", "--results", folder)
+    assert done.returncode == 0, done.stderr
     return folder
 
 

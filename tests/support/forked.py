@@ -31,17 +31,31 @@ def start(function, *arguments):
     return process
 
 
-def python(*command, cwd=None, env=None):
-    """As `python FILE ARGUMENTS` or `python -c PROGRAM ARGUMENTS`: a CompletedProcess with what it said, as text."""
+def python(*command, cwd=None, env=None, as_tests=False):
+    """As `python FILE ARGUMENTS` or `python -c PROGRAM ARGUMENTS`: a CompletedProcess with what it said, as text.
+
+    `as_tests`: models are compiled as tests/conftest.py has it, and its own workers are forked, too.
+    """
     with tempfile.TemporaryDirectory() as folder:
         said = [Path(folder) / name for name in ("stdout", "stderr")]
-        process = start(become, [str(each) for each in command], str(cwd or Path.cwd()), dict(env or os.environ), said)
+        process = start(become, [str(each) for each in command], str(cwd or Path.cwd()), dict(env or os.environ), said,
+                        as_tests)
         process.join()
         return subprocess.CompletedProcess(command, process.exitcode,
                                            *(path.read_text(encoding="utf-8") for path in said))
 
 
-def become(command, cwd, environment, said):
+def compile_as_tests_do():
+    """Without XLA, and graphs run as they are: the same numbers but for rounding, much sooner ready."""
+    import tensorflow as tf
+
+    from aranyani_tf import Aranyani
+
+    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+    Aranyani.compile.__kwdefaults__["jit_compile"] = False
+
+
+def become(command, cwd, environment, said, as_tests):
     """What such a process does."""
     for stream, path in zip((sys.stdout, sys.stderr), said, strict=True):
         with open(path, "wb") as file:
@@ -49,6 +63,10 @@ def become(command, cwd, environment, said):
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(cwd)
+    if as_tests:
+        compile_as_tests_do()
+        fork = multiprocessing.get_context("fork")
+        multiprocessing.get_context = lambda method=None: fork
     if command[0] == "-c":
         sys.argv = ["-c", *command[2:]]
         exec(compile(command[1], "<string>", "exec"), {"__name__": "__main__"})

@@ -4,6 +4,9 @@ Written from the paper, slowly and plainly, and sharing no code with the library
 network are taken by hand through each path of a tree; nothing is differentiated automatically.
 """
 
+import functools
+import math
+
 import numpy as np
 
 # Keras rounds these to float32 in Adam's bias correction, whatever the weights' type is.
@@ -14,6 +17,7 @@ def sigmoid(z):
     return 1 / (1 + np.exp(-z))
 
 
+@functools.cache
 def path(leaf, height):
     """The (node, goes_left) pairs from the root to a leaf."""
     node, steps = 0, []
@@ -58,7 +62,7 @@ class Reference:
         return sigmoid(np.einsum("f,tfn->tn", x, self.weights[0]) + self.weights[1])
 
     def leaf_probability(self, n, tree, leaf):
-        return np.prod([n[tree, j] if left else 1 - n[tree, j] for j, left in path(leaf, self.height)])
+        return math.prod(n[tree, j] if left else 1 - n[tree, j] for j, left in path(leaf, self.height))
 
     def predict(self, x):
         n, q = self.decisions(x), self.leaves()
@@ -70,7 +74,7 @@ class Reference:
         g = [np.zeros_like(w) for w in self.weights]
         steps = path(leaf, self.height)
         for j, left in steps:
-            others = np.prod([n[tree, i] if go else 1 - n[tree, i] for i, go in steps if i != j])
+            others = math.prod(n[tree, i] if go else 1 - n[tree, i] for i, go in steps if i != j)
             dz = (1 if left else -1) * others * n[tree, j] * (1 - n[tree, j])
             g[0][tree, :, j] += dz * x
             g[1][tree, j] += dz

@@ -1,16 +1,16 @@
-"""CLIP and Instructor with random weights and a few thousand parameters, as folders on disk."""
+"""CLIP and Instructor with random weights and a few thousand parameters, as folders on disk.
 
-import torch
-from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
-from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-from transformers import CLIPConfig, CLIPImageProcessor, CLIPModel, PreTrainedTokenizerFast, T5Config, T5EncoderModel
+Torch and its libraries take seconds to import, so only the worker that makes a model does it.
+"""
 
 SENTENCES = ["the forest is wide", "a fair tree learns", "represent a comment", "toxic or not toxic"]
 
 
 def tiny_clip(folder):
     """The whole of CLIP, text side too, as the hub's folders have it."""
+    import torch
+    from transformers import CLIPConfig, CLIPImageProcessor, CLIPModel
+
     torch.manual_seed(0)
     side = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2}
     CLIPModel(CLIPConfig(text_config={**side, "vocab_size": 64}, projection_dim=12, vision_config={
@@ -21,6 +21,12 @@ def tiny_clip(folder):
 
 def tiny_instructor(folder):
     """A T5 encoder, pooling, projection and normalisation, as Instructor's folders have it."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast, T5Config, T5EncoderModel
+
     torch.manual_seed(0)
     tokenizer = Tokenizer(models.Unigram())
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
