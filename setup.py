@@ -44,7 +44,7 @@ setup(
                       "platformdirs>=4", "filelock>=4", "numba>=0.65", "llvmlite>=0.47"],
     extras_require={
         # The trees, and aranyani_tf.river; scikit-learn for the ceilings.
-        "baselines": ["river>=0.26", "scikit-learn>=1.6"],
+        "baselines": ["river>=0.26", "scikit-learn>=1.6", "threadpoolctl>=3.1"],
         "embeddings": ["tensorflow-datasets>=4.9.7", "importlib-resources", "torch>=2.6",
                        "transformers>=5", "sentence-transformers>=5",
                        "pillow>=10"],

@@ -38,8 +38,8 @@ def told_of(found: pd.DataFrame, needed: bool) -> str:
             f"{own['among_best'].sum()}.")
     if len(behind):
         worst = behind.loc[behind["to_best"].idxmin()]
-        told += (f" In {len(behind)} it kept the gap and was beaten, by {-100 * behind['to_best'].mean():.2f} points in "
-                 f"the mean and {-100 * worst['to_best']:.2f} at most ({case_of(worst)}, by "
+        told += (f" In {len(behind)} it kept the gap and was beaten, by {-100 * behind['to_best'].mean():.2f} points "
+                 f"in the mean and {-100 * worst['to_best']:.2f} at most ({case_of(worst)}, by "
                  f"{plots.label_of(worst['best'])}).")
     if len(missed):
         streams = ", ".join(f"{name} ({count})" for name, count in

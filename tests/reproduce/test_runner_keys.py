@@ -63,7 +63,7 @@ STEERED, THRESHOLDS = {"target_mlp", "target_logistic"}, {"thresholds_mlp", "thr
     ("reproduce/harness/experiments.py", EVERY), ("reproduce/harness/experiment_streams.py", EVERY),
     ("reproduce/harness/race.py", EVERY), ("reproduce/harness/settings.py", EVERY),
     ("reproduce/harness/registry.py", EVERY),
-    ("aranyani_tf/baselines/faht.py", FAHT), ("aranyani_tf/baselines/mlp.py", MLP | STEERED | THRESHOLDS),
+    ("aranyani_tf/baselines/faht.py", FAHT | {"feat", "flexible_faht"}), ("aranyani_tf/baselines/mlp.py", MLP | STEERED | THRESHOLDS),
     ("aranyani_tf/baselines/fermi.py", {"fermi_forest", "fermi_linear"} | STEERED),
     ("aranyani_tf/baselines/reservoir.py", {"reservoir", "reservoir_500"}),
     ("reproduce/methods/faht.py", FAHT), ("reproduce/methods/mlp.py", MLP), ("reproduce/methods/steered.py", STEERED),
@@ -81,7 +81,7 @@ def test_a_changed_module_concerns_those_methods_that_use_it(original, file, con
 
 @pytest.mark.parametrize(("old", "new", "concerned"), [
     ('faht(leaf_prediction="nba")', "faht()", FAHT), ('label="FAHT"', 'label="Fair HT"', set()),
-    ('marker=">", color="#E69F00"', 'marker="*"', set()), ("nanoseconds=16_000", "nanoseconds=1", set()),
+    ('marker=">", color="#E69F00"', 'marker="*"', set()), ("nanoseconds=4_300", "nanoseconds=1", set()),
     ('"""FAHT', '# A comment.\n"""FAHT', set())])
 def test_how_a_method_learns_concerns_its_family_and_how_it_is_drawn_nobody(original, old, new, concerned):
     assert changed(*original, "reproduce/methods/faht.py", old, new) == concerned
