@@ -28,19 +28,19 @@ from harness import grids, scales
 from harness.runner import complete, run_all
 
 if __name__ == "__main__":
-    own = [each for each in grids.figure2(scales.TINY) if each.method == "logistic"]
+    own = [each for each in grids.figure2(scales.TINY) if each.method == "own_logistic"]
     options = {"results": results, "processes": 1, "progress": False}
     complete("all", [*own, *lending.FIGURE.experiments(scales.TINY)], **options)
     records = pd.concat([pd.read_csv(committed), run_all("figure2", own, **options)], ignore_index=True)
     figure = figure2.draw(records)
     (results / "legend.txt").write_text("\\n".join(text.get_text() for text in figure.legends[0].get_texts()))
     (results / "reading.txt").write_text(figure2.read(records, gap=1.0))
-    some = records["rule"].isin(["none", "released"]) & records["method"].isin(["logistic", "majority", "aranyani"])
+    some = records["rule"].isin(["none", "released"]) & records["method"].isin(["own_logistic", "majority", "aranyani"])
     matched.matched(records[some]).to_csv(results / "matched.csv", index=False)
     lending.FIGURE.main(["--tiny", "--no-wandb", "--results", str(results)])
-    sweep.run_one({"method": "logistic", "dataset": "loans", "fairness_weight": 0.3, "seed": 0, "rows": 300},
+    sweep.run_one({"method": "own_logistic", "dataset": "loans", "fairness_weight": 0.3, "seed": 0, "rows": 300},
                   results / "sweep.csv")
-    for arguments in (["--method", "coin"], ["--method", "logistic"]):  # the second joins the first
+    for arguments in (["--method", "coin"], ["--method", "own_logistic"]):  # the second joins the first
         field.main(["--tiny", "--dataset", "loans", "--processes", "1", "--results", str(results), *arguments])
 """
 
@@ -79,7 +79,7 @@ def results(project):
 
 def test_the_page_has_a_file_of_each_kind_in_some_twenty_lines():
     files = files_of("extending.md")
-    assert list(files) == ["reproduce/extensions/logistic.py", "reproduce/extensions/coin.py",
+    assert list(files) == ["reproduce/extensions/own_logistic.py", "reproduce/extensions/coin.py",
                            "reproduce/extensions/loans.py",
                            "reproduce/extensions/narrow.py", "reproduce/lending.py"]
     for path, content in files.items():
@@ -89,24 +89,24 @@ def test_the_page_has_a_file_of_each_kind_in_some_twenty_lines():
 
 def test_a_method_of_one_s_own_is_in_figure_2_in_matched_and_in_a_sweep(results):
     records = pd.read_csv(results / "figure2.csv")
-    own = records[records["method"] == "logistic"]
+    own = records[records["method"] == "own_logistic"]
     assert set(own["dataset"]) == {"adult", "census", "compas"} and set(own["fairness_weight"]) == {0.0, 3.0}
     assert (own.groupby(["dataset", "fairness_weight"])["step"].max() == 300).all() and set(own["rule"]) == {"none"}
     assert "Logistic regression" in (results / "legend.txt").read_text().splitlines()
     assert (results / "reading.txt").read_text().count("Logistic regression") == 3
-    assert set(pd.read_csv(results / "matched.csv").query("method == 'logistic'")["dataset"]) == set(own["dataset"])
+    assert set(pd.read_csv(results / "matched.csv").query("method == 'own_logistic'")["dataset"]) == set(own["dataset"])
     in_sweep = pd.read_csv(results / "sweep.csv")
-    assert set(in_sweep["method"]) == {"logistic"} and set(in_sweep["fairness_weight"]) == {0.3}
+    assert set(in_sweep["method"]) == {"own_logistic"} and set(in_sweep["fairness_weight"]) == {0.3}
     assert in_sweep["accuracy"].iloc[-1] > 0.5  # it learns
 
 
 def test_methods_of_one_s_own_join_the_field_on_a_dataset_of_one_s_own(results):
     found = pd.read_csv(results / "field_tiny.csv")
-    assert set(found["method"]) == {"coin", "logistic"} and set(found["dataset"]) == {"loans"}
+    assert set(found["method"]) == {"coin", "own_logistic"} and set(found["dataset"]) == {"loans"}
     assert len(found) == 2 * 2 * 3 and set(found["seeds"]) == {2}
     needed = found.drop_duplicates("method").set_index("method")["group_needed"]
-    assert needed.to_dict() == {"logistic": "to learn", "coin": "to predict"}
-    assert found.loc[found["method"] == "logistic", "accuracy"].min() > 0.5  # it learns
+    assert needed.to_dict() == {"own_logistic": "to learn", "coin": "to predict"}
+    assert found.loc[found["method"] == "own_logistic", "accuracy"].min() > 0.5  # it learns
     assert found["setting"].str.startswith(("told the target for this notion", "λ of 5, chosen")).all()
     told = (results / "field_tiny.md").read_text()
     assert "Coin by group" in told and "Logistic regression" in told
@@ -115,7 +115,7 @@ def test_methods_of_one_s_own_join_the_field_on_a_dataset_of_one_s_own(results):
 def test_a_figure_with_a_dataset_and_a_rule_of_one_s_own(results):
     records = pd.read_csv(results / "lending_tiny.csv")
     assert set(records["dataset"]) == {"loans"}
-    assert set(zip(records["method"], records["rule"], strict=True)) == {("aranyani", "narrow"), ("logistic", "none")}
+    assert set(zip(records["method"], records["rule"], strict=True)) == {("aranyani", "narrow"), ("own_logistic", "none")}
     for ending in ("png", "pdf"):
         assert (results / f"lending_tiny.{ending}").stat().st_size > 5_000
     assert "Accuracy / demographic parity: Aranyani λ=0 " in (results / "said.txt").read_text()
