@@ -17,6 +17,7 @@ from benchmarks import names
 from benchmarks.names import FIT
 from harness import RESULTS, ROOT
 from harness.readings import read_sections
+from prepare.field_numbers import standings
 from prepare.headline import headline, told_score
 from prepare.inline_numbers import PAGES, with_numbers
 from prepare.live_numbers import pipelines, service
@@ -172,6 +173,7 @@ BLOCKS: list[tuple[str, str, Callable[[Path], str]]] = [  # page, the comment be
     ("docs/live.md", BENCHMARK, pipelines),
     ("examples/service/README.md", "written by `make numbers` from results/service.csv", service),
     ("README.md", TARGETS, shares),
+    ("README.md", "written by `make numbers` from results/field.csv", standings),
     ("docs/live.md", TARGETS, shares),
     ("docs/live.md", f"{TARGETS}, stream by stream", kept_table),
     ("docs/drift.md", f"{REACTIONS}, in words", reactions_told),
