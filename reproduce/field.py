@@ -118,8 +118,8 @@ def make(size: Size, results: Path, *, methods: list[str] | None = None, dataset
     pictures = save(field_plots.trade_offs(found, field_page.titles(STREAMS)), results, name)
     pictures += save(field_plots.cases_won(found), results, f"{name}_won")
     if num_run:
-        write_environment(results / f"environment{size.name}.json", [name, f"{name}_runs"], clock, seeds=list(size.seeds),
-                          experiments=len(runs), experiments_run=num_run)
+        write_environment(results / f"environment{size.name}.json", [name, f"{name}_runs"], clock,
+                          seeds=list(size.seeds), experiments=len(runs), experiments_run=num_run)
     print(f"\n{field_page.cases_won(found)}\n")
     for path in (*(results / f"{name}{ending}" for ending in (".csv", ".md", "_runs.csv")), *pictures):
         print(f"→ {path}")

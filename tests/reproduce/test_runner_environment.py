@@ -32,9 +32,10 @@ def test_the_committed_list_has_every_result_once_each_of_a_commit_with_nothing_
     runs = json.loads((ROOT / "results" / "environment.json").read_text())
     made = [name for run in runs for name in run["made"]]
     assert len(made) == len(set(made))
-    own = re.compile(r".*_quick|sweep_.*")  # a user's runs, which are not committed
+    own = re.compile(r".*_quick(_runs)?|sweep_.*")  # a user's runs, which are not committed
     assert {path.stem for path in (ROOT / "results").glob("*.csv") if not own.fullmatch(path.stem)} == set(made)
-    others = {"matched", "table1", "table2", "benchmark", "theory", "memory", "claims", "service", "field", "field_runs"}
+    others = {"matched", "table1", "table2", "benchmark", "theory", "memory", "claims", "service", "field",
+              "field_runs"}
     assert {*figure_names.figure_names(), *others} == set(made)
     assert all(run["commit"] and run["uncommitted_changes"] is False for run in runs)
 
