@@ -1,6 +1,6 @@
 """FABBOO, boosted Hoeffding trees that move the boundary of the deprived group.
 
-Its tolerance ε is its paper's, and no knob: beyond it parity itself is aimed at (docs/peers.md).
+Its tolerance ε is its paper's, for the time that a grid would take; it moves little (docs/peers.md).
 """
 
 from aranyani_tf.baselines.fabboo import Fabboo

@@ -1,6 +1,6 @@
 """FEAT and 2FAHT, trees that split for fairness and replace what has grown old.
 
-2FAHT's trade-off α is 1: more of it did not buy more fairness (docs/peers.md).
+2FAHT's trade-off α is 1, for the time that a grid would take; it does move the gap (docs/peers.md).
 """
 
 from aranyani_tf.baselines.feat import feat, flexible_faht
