@@ -8,6 +8,7 @@ every few rows; a test holds these equal to them.
 import numpy as np
 
 from aranyani_tf.engine.compiler import compiled
+from aranyani_tf.engine.row_engine import plain
 from aranyani_tf.errors import ArgumentError
 from aranyani_tf.fairness.notions import DemographicParity, EqualizedOdds, EqualOpportunity, Notion
 
@@ -54,11 +55,20 @@ def conditions_of(table: np.ndarray, name: str, positive_label: int) -> np.ndarr
     return table[:-1, :-1]
 
 
-def gap_of(table: np.ndarray, name: str, positive_label: int = 1, chance: float = 0.0) -> float:
+def cells_of(table: np.ndarray, name: str, positive_label: int, with_everybody: bool) -> np.ndarray:
+    """Decisions by the cells of a notion, (cell, decision): condition by condition its groups, then all of them."""
+    found = conditions_of(table, name, positive_label)
+    if with_everybody:
+        found = np.concatenate([found, found.sum(axis=1, keepdims=True)], axis=1)
+    return found.reshape(-1, found.shape[2])
+
+
+def gap_of(table: np.ndarray, name: str, positive_label: int = 1, chance: float = 0.0, few: float = 0.0) -> float:
     """The largest difference between two groups' rates of a decision; 0 while fewer than two groups were seen.
 
     Args:
         chance: how many standard errors of the difference, if the two groups were alike, it is shorter by.
+        few: rows that a rate rests on, before it counts.
 
     >>> table = np.zeros((3, 3, 2))
     >>> table[0, 0], table[0, 1] = (8, 2), (5, 5)           # 2 of 10 in the one group, 5 of 10 in the other
@@ -68,18 +78,31 @@ def gap_of(table: np.ndarray, name: str, positive_label: int = 1, chance: float 
     found = conditions_of(table, name, positive_label)
     if name == "equal_opportunity":
         found = np.stack([found.sum(axis=2) - found[:, :, positive_label], found[:, :, positive_label]], axis=2)
-    count = found.sum(axis=2)  # (condition, group)
-    seen = count > 0
-    comparable = seen.sum(axis=1) > 1
-    if not comparable.any():
-        return 0.0
-    found, count, seen = found[comparable], count[comparable][:, :, None], seen[comparable][:, :, None]
-    rates = found / np.where(seen, count, 1)
-    high, low = np.where(seen, rates, -1.0), np.where(seen, rates, 2.0)
-    gaps = high.max(axis=1) - low.min(axis=1)  # (condition, decision)
-    if chance > 0:
-        everybody = found.sum(axis=1) / count.sum(axis=1)
-        above, below = high.argmax(axis=1), low.argmin(axis=1)
-        weight = sum(1 / np.take_along_axis(count[:, :, 0], group, axis=1) for group in (above, below))
-        gaps = gaps - chance * np.sqrt(everybody * (1 - everybody) * weight)
-    return max(float(gaps.max()), 0.0)
+    return largest_gap(plain(found, "float64"), float(chance), float(few))
+
+
+@compiled(_nrt=False, fastmath=False)
+def largest_gap(found: np.ndarray, chance: float, few: float) -> float:
+    """The largest, of decisions (condition, group, decision)."""
+    largest = 0.0
+    for c in range(found.shape[0]):
+        for d in range(found.shape[2]):
+            high, low, above, below, seen, rows, said = -1.0, 2.0, 0.0, 0.0, 0, 0.0, 0.0
+            for g in range(found.shape[1]):
+                count = 0.0
+                for each in range(found.shape[2]):
+                    count += found[c, g, each]
+                rows += count
+                said += found[c, g, d]
+                if count > 0 and count >= few:
+                    seen += 1
+                    rate = found[c, g, d] / count
+                    if rate > high:
+                        high, above = rate, count
+                    if rate < low:
+                        low, below = rate, count
+            if seen > 1:
+                everybody = said / rows
+                error = np.sqrt(everybody * (1 - everybody) * (1 / above + 1 / below)) if chance > 0 else 0.0
+                largest = max(largest, high - low - chance * error)
+    return largest

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from aranyani_tf.control.parity_target import Steering
+from aranyani_tf.control.steering import Steering
+from aranyani_tf.engine.walk import NO_OFFSETS
 
 
 def pieces(steering: Steering | None, num_rows: int, samples_per_step: int) -> Iterator[slice]:
@@ -19,16 +20,16 @@ def pieces(steering: Steering | None, num_rows: int, samples_per_step: int) -> I
 def learn_steered(engine: Any, state: Any, optimizer: Any, fairness_weight: float, steering: Steering | None,
                   features: np.ndarray, labels: np.ndarray, groups: np.ndarray, row_weights: np.ndarray, *,
                   records: bool) -> tuple[np.ndarray, np.ndarray, float]:
-    """`RowEngine.learn`, stretch by stretch; λ is the steering's where there is one.
+    """`RowEngine.learn`, stretch by stretch; λ and the gaps' offsets are the steering's where there is one.
 
     Args:
         row_weights: (row,), or empty.
     """
     outputs, norms, penalty = [], [], 0.0
     for here in pieces(steering, len(labels), engine.settings.samples_per_step):
-        weight = fairness_weight if steering is None else steering.weight
+        weight, offsets = (fairness_weight, NO_OFFSETS) if steering is None else (steering.weight, steering.offsets)
         said, steps, penalty = engine.learn(state, optimizer, weight, features[here], labels[here], groups[here],
-                                            row_weights[here], records=records)
+                                            row_weights[here], records=records, offsets=offsets)
         outputs.append(said)
         norms.append(steps)
         if steering is not None:

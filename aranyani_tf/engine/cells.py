@@ -83,12 +83,20 @@ def gap_of(contrast: np.ndarray, chance: float, cell_count: np.ndarray, values: 
 
 
 @inner
+def shift(c: int, offsets: np.ndarray, gap: np.ndarray) -> None:
+    """Adds the offsets of contrast c, of (contrast, value) in one row; none may be empty."""
+    if offsets.size > 0:
+        for j in range(gap.size):
+            gap[j] += gap.dtype.type(offsets[c * gap.size + j])
+
+
+@inner
 def coefficients(contrasts: np.ndarray, fairness_weight: float, knee: float, slope: float, chance: float,
-                 cell_count: np.ndarray, values: np.ndarray, squares: np.ndarray, gaps: np.ndarray,
-                 result: np.ndarray) -> None:
+                 offsets: np.ndarray, cell_count: np.ndarray, values: np.ndarray, squares: np.ndarray,
+                 gaps: np.ndarray, result: np.ndarray) -> None:
     """λ Σ_c H′(F_c)·contrast[c, cell], (cell, value): what each cell's mean gradient counts for.
 
-    H′(F) = F below the knee, ±slope above; L2 has no knee.
+    H′(F) = F below the knee, ±slope above; L2 has no knee. F is with its offset, if there are any.
     """
     result[:] = 0
     if fairness_weight == 0:
@@ -98,6 +106,7 @@ def coefficients(contrasts: np.ndarray, fairness_weight: float, knee: float, slo
     delta, steep, weight = kind(knee), kind(slope), kind(fairness_weight)
     for c in range(contrasts.shape[0]):
         if gap_of(contrasts[c], chance, cell_count, values, squares, gaps):
+            shift(c, offsets, gap)
             for j in range(gap.size):
                 rising = gap[j] if abs(gap[j]) < delta else (steep if gap[j] > 0 else -steep)
                 gap[j] = weight * rising
@@ -110,11 +119,13 @@ def coefficients(contrasts: np.ndarray, fairness_weight: float, knee: float, slo
 
 @inner
 def penalty(contrasts: np.ndarray, fairness_weight: float, knee: float, slope: float, chance: float,
-            cell_count: np.ndarray, values: np.ndarray, squares: np.ndarray, gaps: np.ndarray) -> float:
+            offsets: np.ndarray, cell_count: np.ndarray, values: np.ndarray, squares: np.ndarray,
+            gaps: np.ndarray) -> float:
     """λ Σ H(F), as it stands: F²/2 below the knee, then a line."""
     total, gap = 0.0, gaps[0]
     for c in range(contrasts.shape[0]):
         if gap_of(contrasts[c], chance, cell_count, values, squares, gaps):
+            shift(c, offsets, gap)
             for j in range(gap.size):
                 size = abs(gap[j])
                 total += size * size / 2 if size < knee else knee * knee / 2 + slope * (size - knee)

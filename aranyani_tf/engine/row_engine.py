@@ -12,7 +12,7 @@ from aranyani_tf.engine.coverage import LEVELS
 from aranyani_tf.engine.layout import NODE, OUTPUT, Parts, Shape
 from aranyani_tf.engine.optimizers import ADAM, Optimizer
 from aranyani_tf.engine.passes import SIGMOID, SMOOTHERSTEP
-from aranyani_tf.engine.walk import Settings, plan_of, walk
+from aranyani_tf.engine.walk import NO_OFFSETS, Settings, plan_of, walk
 from aranyani_tf.engine.work import work_sizes
 from aranyani_tf.errors import ArgumentError
 from aranyani_tf.fairness.notions import NOTIONS
@@ -135,11 +135,12 @@ class RowEngine(ForestEngine):
 
     def learn(self, state: State, optimizer: Optimizer, fairness_weight: float, features: np.ndarray,
               labels: np.ndarray, groups: np.ndarray, row_weights: np.ndarray = NO_WEIGHTS, *,
-              records: bool = False) -> tuple[np.ndarray, np.ndarray, float]:
+              records: bool = False, offsets: np.ndarray = NO_OFFSETS) -> tuple[np.ndarray, np.ndarray, float]:
         """Walks rows that were checked, whatever becomes of the state.
 
         Args:
             row_weights: (row,), more than 0; empty if each weighs 1.
+            offsets: what is added to the gaps, (contrast, value); or empty.
 
         Returns:
             what was predicted for each row before (row, label), norms of the gradients (step, 9), the penalty.
@@ -149,10 +150,10 @@ class RowEngine(ForestEngine):
         norms = np.empty((-(-num_rows // self.settings.samples_per_step) if records else 0, 9), self.dtype)
         settings = self.settings._replace(fairness_weight=float(fairness_weight), records=records)
         table, kinds = self.kinds_of(labels, groups)
-        _, penalty = walk(*plan_of(self.shape, settings, optimizer), state.numbers, state.counts, state.iterations,
-                          *self.work(settings.samples_per_step), self.contrasts, table, only_read(features, self.dtype),
-                          plain(labels, "float64"), plain(groups, "int32"), kinds, plain(row_weights, "float64"), True,
-                          False, outputs, norms)
+        _, penalty = walk(*plan_of(self.shape, settings, optimizer, offsets), state.numbers, state.counts,
+                          state.iterations, *self.work(settings.samples_per_step), self.contrasts, table,
+                          only_read(features, self.dtype), plain(labels, "float64"), plain(groups, "int32"), kinds,
+                          plain(row_weights, "float64"), True, False, outputs, norms)
         return outputs, norms, penalty
 
     def kinds_of(self, labels: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -13,7 +13,8 @@ from aranyani_tf.engine.passes import read_leaves
 from aranyani_tf.engine.work import cut_work
 
 RECORDS = 16  # the place of `records` in the first array of `plan_of`
-WEIGHT, RATE = 0, 5  # and of λ and the learning rate in the second
+WEIGHT, RATE, OFFSETS = 0, 5, 9  # and of λ and the learning rate in the second, and where the gaps' offsets begin
+NO_OFFSETS = np.zeros((0, 0))
 SAFE = 1e17  # gradients below it stay numbers on their way through an optimizer, which squares them
 
 
@@ -35,13 +36,18 @@ class Settings(NamedTuple):
     records: bool  # the norms of gradients
 
 
-def plan_of(shape: Shape, settings: Settings, optimizer: Optimizer) -> tuple[np.ndarray, np.ndarray]:
-    """All of it in two arrays, which a compiled function takes sooner than tuples: whole numbers, and others."""
+def plan_of(shape: Shape, settings: Settings, optimizer: Optimizer,
+            offsets: np.ndarray = NO_OFFSETS) -> tuple[np.ndarray, np.ndarray]:
+    """All of it in two arrays, which a compiled function takes sooner than tuples: whole numbers, and others.
+
+    Args:
+        offsets: what is added to the gaps, (contrast, value), or empty.
+    """
     one, other = settings, optimizer
     whole = [*shape, one.activation, one.samples_per_step, one.by_time, one.online, one.compares_loss,
              one.positives_only, one.waits, one.records, other.kind, other.nesterov]
     rest = [one.fairness_weight, one.knee, one.slope, one.chance, one.decay, other.learning_rate, other.beta_1,
-            other.beta_2, other.epsilon]
+            other.beta_2, other.epsilon, *offsets.ravel()]
     return np.array(whole, np.int64), np.array(rest, np.float64)
 
 
@@ -84,6 +90,7 @@ def walk(whole: np.ndarray, rest: np.ndarray, numbers: np.ndarray, counts: np.nd
     parts, num_cells, most = parts_of(shape, numbers), shape.num_cells, settings.samples_per_step
     work = cut_work(shape, most, real, wide)
     cell_count, group_count = counts[:num_cells], counts[num_cells : num_cells + shape.num_groups]
+    offsets = rest[OFFSETS:]
     norm, opposite = work.norm, contrasts.shape == (1, 2) and contrasts[0, 0] == -contrasts[0, 1]
     weight, done, steps = settings.fairness_weight, np.int64(0), 0  # a literal 0 would be a type of its own
     while done < rows.shape[0]:
@@ -149,7 +156,7 @@ def walk(whole: np.ndarray, rest: np.ndarray, numbers: np.ndarray, counts: np.nd
         cells.count(samples, work.member, work.row_weights, work.arrived, settings.decay, settings.by_time,
                     settings.online, cell_count, work.share, work.total)
         step.remember(samples, settings.online, work, parts)
-        cells.coefficients(contrasts, weight, settings.knee, settings.slope, settings.chance, cell_count,
+        cells.coefficients(contrasts, weight, settings.knee, settings.slope, settings.chance, offsets, cell_count,
                            parts.values, parts.squares, work.gap, work.coefficient)
         update = labelled > 0 or (weight > 0 and counted > 0)
         if settings.waits:
@@ -172,7 +179,7 @@ def walk(whole: np.ndarray, rest: np.ndarray, numbers: np.ndarray, counts: np.nd
                 norms[steps, i] = np.sqrt(norm[i // 3, i % 3])
         steps += 1
         done += samples
-    worth = cells.penalty(contrasts, weight, settings.knee, settings.slope, settings.chance, cell_count,
+    worth = cells.penalty(contrasts, weight, settings.knee, settings.slope, settings.chance, offsets, cell_count,
                           parts.values, parts.squares, work.gap)
     floating_mode(mode)
     return done, worth

@@ -4,7 +4,7 @@ A notion says which gaps there are, a penalty H what they cost, and λ Σ H(F) i
 past counts belongs to it too: what is forgotten, and which gaps may be chance.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import tensorflow as tf
@@ -16,6 +16,16 @@ from aranyani_tf.interfaces import Penalty
 from aranyani_tf.labels import is_informative
 
 
+class Offsets:
+    """What is added to the gaps, (constraint, value), in a variable that a `ParityTarget` moves; nothing without one.
+
+    An object of its own, since a target may come and go while the objective stays.
+    """
+
+    def __init__(self) -> None:
+        self.variable: tf.Variable | None = None
+
+
 @dataclass(frozen=True)
 class Objective:
     """The settings of the fairness term.
@@ -23,6 +33,7 @@ class Objective:
     Args:
         online: False takes the means over each step's samples alone.
         decay, forget, chance: those of `Aranyani`.
+        offsets: what is added to the gaps.
     """
 
     notion: Notion
@@ -33,6 +44,7 @@ class Objective:
     decay: float | None = None
     forget: str = "rows"  # or "time"
     chance: float = 0.0
+    offsets: Offsets = field(default_factory=Offsets)
 
     @property
     def num_cells(self) -> int:
@@ -65,6 +77,8 @@ class Objective:
         if self.chance:
             left = tf.abs(gaps) - self.chance * memory.deviations(contrasts)
             gaps = tf.sign(gaps) * tf.maximum(left, 0.0)
+        if self.offsets.variable is not None:
+            gaps += self.offsets.variable
         return tf.where(seen[:, None], gaps, tf.zeros_like(gaps))
 
     def coefficients(self, memory: Memory, fairness_weight: tf.Tensor) -> tf.Tensor:

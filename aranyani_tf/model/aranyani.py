@@ -137,7 +137,7 @@ class Aranyani(EngineModel):
 
     def make_objective(self) -> Objective:
         return Objective(self.notion, self.penalty, self.num_labels, self.num_groups, online=self.online,
-                         decay=self.decay, forget=self.forget, chance=self.chance)
+                         decay=self.decay, forget=self.forget, chance=self.chance, offsets=self.offsets)
 
     def make_constraint(self, objective: Objective, num_features: int) -> Constraint:
         """By its name; a subclass may keep something else."""

@@ -102,7 +102,7 @@ class FairModel(SteeredModel):
         return list({id(variable): variable for variable in every}.values())
 
     def variant(self) -> tuple:
-        return (*super().variant(), self.record_gradients)
+        return (*super().variant(), self.record_gradients, self.offsets.variable is not None)
 
     def penalty_now(self) -> tf.Tensor:
         return self.statistics.constraint.penalty(self.statistics.read(), self._fairness_weight)

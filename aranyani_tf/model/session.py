@@ -14,7 +14,7 @@ from aranyani_tf.control.steered_rows import pieces
 from aranyani_tf.engine.exchange import Exchange, settings_of
 from aranyani_tf.engine.row_engine import NO_GROUPS, NO_KINDS, NO_LABELS, NO_OPTIMIZER, NO_WEIGHTS, RowEngine
 from aranyani_tf.engine.targets import TargetUnit, in_unit
-from aranyani_tf.engine.walk import RATE, RECORDS, WEIGHT, plan_of, walk
+from aranyani_tf.engine.walk import NO_OFFSETS, OFFSETS, RATE, RECORDS, WEIGHT, plan_of, walk
 from aranyani_tf.errors import InUseError
 from aranyani_tf.learning.gradient_norms import step_ends
 from aranyani_tf.model.turns import Turns
@@ -102,9 +102,19 @@ class Session:
             norms = np.empty((-(-num_rows // self.engine.settings.samples_per_step), 9), self.dtype)
         table, kinds = self.engine.kinds_of(labels, groups)
         self.plan[1][WEIGHT] = self.model.fairness_weight
+        if self.model.steering is not None or len(self.plan[1]) > OFFSETS:
+            self.take_offsets()
         arrays = (rows, labels, groups, kinds, weights, outputs)
         done = self.go(True, table, *arrays, norms)
         return (outputs, norms, done) if done == num_rows else self.on_trial(done, table, arrays, norms)
+
+    def take_offsets(self) -> None:
+        """The gaps' offsets into the plan, as long as there is a target; it may come and go in a session."""
+        steering, whole, rest = self.model.steering, *self.plan
+        offsets = NO_OFFSETS if steering is None else steering.offsets
+        if offsets.size != rest.size - OFFSETS:
+            self.plan = whole, rest = whole, np.concatenate([rest[:OFFSETS], offsets.ravel()])
+        rest[OFFSETS:] = offsets.ravel()
 
     def go(self, guarded: bool, table: np.ndarray, rows: np.ndarray, labels: np.ndarray, groups: np.ndarray,
            kinds: np.ndarray, weights: np.ndarray, outputs: np.ndarray, norms: np.ndarray) -> int:
@@ -202,5 +212,6 @@ class Session:
                         put(model.target_scale.moments, self.unit.moments)
                 self.changed = False
             model.put_fairness_weight(model.fairness_weight)
+            model.put_offsets()
             self.plan[1][RATE] = settings_of(model.optimizer).learning_rate
             self.take_note()  # last: metrics of the user's may raise

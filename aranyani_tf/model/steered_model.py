@@ -1,4 +1,7 @@
-"""λ of a model: a number that stands still, or one that a `ParityTarget` moves along the stream."""
+"""λ of a model: a number that stands still, or one that a `ParityTarget` moves along the stream.
+
+With a target at the output level the gaps have offsets too, which `control.correction` explains.
+"""
 
 from typing import Any
 
@@ -7,10 +10,14 @@ import pandas as pd
 import tensorflow as tf
 
 from aranyani_tf.arguments import require_fairness_weight
-from aranyani_tf.control.decisions import gap_name
-from aranyani_tf.control.parity_target import ParityTarget, Steering, require_all_groups
+from aranyani_tf.control.correction import Correction
+from aranyani_tf.control.decisions import MEASURED_BY, gap_name
+from aranyani_tf.control.parity_target import ParityTarget, require_all_groups
+from aranyani_tf.control.steering import Steering
+from aranyani_tf.engine.walk import NO_OFFSETS
 from aranyani_tf.errors import ArgumentError
 from aranyani_tf.fairness.notions import Notion
+from aranyani_tf.fairness.objective import Offsets
 from aranyani_tf.model.online_model import OnlineModel
 from aranyani_tf.model.shared_model import prefixed
 
@@ -29,7 +36,7 @@ class SteeredModel(OnlineModel):
         super().__init__(**kwargs)
         # Not a Keras weight, so that copying weights between models does not copy λ.
         self._fairness_weight = tf.Variable(0.0, dtype=self.compute_dtype, trainable=False)
-        self.notion, self.level = notion, level
+        self.notion, self.level, self.offsets = notion, level, Offsets()
         self.parity_target: ParityTarget | None = None
         self.steering: Steering | None = None  # of λ, where there is a target
         self.fairness_weight = fairness_weight
@@ -44,13 +51,32 @@ class SteeredModel(OnlineModel):
         goal = value.for_level(self.level) if isinstance(value, ParityTarget) else None
         if goal is not None:
             require_all_groups(getattr(self, "update_when", "always"))  # which is not set yet while the model is made
-        steering = None if goal is None else Steering(
-            goal, goal.metric or gap_name(self.notion), num_labels=self.num_labels, num_groups=self.num_groups,
-            positive_label=self.positive_label)
-        if steering is not None:
-            steering.before[:] = self.progress.prequential.counts.numpy()
+        steering = None if goal is None else self.make_steering(goal)
         self.put_fairness_weight(value if steering is None else steering.weight)
         self.parity_target, self.steering = goal, steering
+        self.offsets.variable = None
+        self.put_offsets()
+
+    def make_steering(self, goal: ParityTarget) -> Steering:
+        told: dict[str, int] = {"num_labels": self.num_labels, "num_groups": self.num_groups,
+                                "positive_label": self.positive_label}
+        metric, correction = goal.metric or gap_name(self.notion), None
+        by_decisions = isinstance(self.notion, tuple(MEASURED_BY)) and gap_name(self.notion) == metric
+        if goal.correction and self.level == "output" and by_decisions and self.num_labels > 1:
+            correction = Correction(self.notion, metric, **told)
+        steering = Steering(goal, metric, correction=correction, **told)
+        steering.before[:] = self.progress.prequential.counts.numpy()
+        return steering
+
+    def put_offsets(self) -> None:
+        """The steering's offsets, if it has any, for TensorFlow's step."""
+        offsets = NO_OFFSETS if self.steering is None else self.steering.offsets
+        if not offsets.size:
+            return
+        if self.offsets.variable is None:
+            self.offsets.variable = tf.Variable(offsets, dtype=self.compute_dtype, trainable=False)
+        else:
+            self.offsets.variable.assign(offsets)
 
     def put_fairness_weight(self, value: Any) -> None:
         require_fairness_weight(value, self.compute_dtype)
@@ -78,6 +104,7 @@ class SteeredModel(OnlineModel):
         if steering is not None:
             self.steering = steering
             self.put_fairness_weight(steering.weight)
+            self.put_offsets()
 
     def steer_by_counts(self) -> None:
         """λ after a chunk of TensorFlow's step, whose decisions the metrics have counted."""
@@ -85,6 +112,7 @@ class SteeredModel(OnlineModel):
             counts = self.progress.prequential.counts.numpy()
             self.steering.take_table(counts - self.steering.counts)
             self.put_fairness_weight(self.steering.weight)
+            self.put_offsets()
 
     def steering_state(self) -> dict[str, Any]:
         """What a file keeps of λ's way."""
@@ -97,3 +125,4 @@ class SteeredModel(OnlineModel):
         if self.steering is not None and found:
             self.steering.load(found)
             self.put_fairness_weight(self.steering.weight)
+            self.put_offsets()

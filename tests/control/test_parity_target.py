@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import aranyani_tf as ar
-from aranyani_tf.control.parity_target import KEPT, Steering
+from aranyani_tf.control.steering import KEPT, Steering
 from aranyani_tf.errors import ArgumentError, DivergedError
 
 STREAM = ar.datasets.load("synthetic", num_rows=6000, seed=1)
@@ -136,7 +136,7 @@ def test_a_number_ends_the_target_and_a_target_begins_anew(at_once):
 
 def test_a_target_brings_the_settings_that_keep_it_unless_told_otherwise():
     model = ar.Aranyani(fairness_weight=ar.ParityTarget(0.05))
-    assert (model.level, model.decay, model.forget, model.penalty.slope) == ("output", 0.003, "time", 1.0)
+    assert (model.level, model.decay, model.forget, model.penalty.slope) == ("output", 0.01, "time", 1.0)
     model = ar.Aranyani(fairness_weight=ar.ParityTarget(0.05), constraint="node", decay=0.001, forget="rows",
                         penalty="l2")
     assert (model.level, model.decay, model.forget, type(model.penalty)) == ("node", 0.001, "rows", ar.L2)

@@ -70,7 +70,7 @@ def test_reactions_are_what_they_are_called():
     made = {name: registry.method(name).make(stream, 0, registry.method(name).fairness_weights[0])
             for name in reaction_runs.REACTIONS}
     assert [made[f"react_decay_{each}"].decay for each in (1, 3, 10)] == [0.001, 0.003, 0.01]
-    assert made["react_target"].parity_target.target == 0.05 and made["react_target"].decay == 0.003
+    assert made["react_target"].parity_target.target == 0.05 and made["react_target"].decay == 0.01
     assert made["react_never"].decay is None and made["react_never"].fairness_weight == 1
     assert made["react_without"].fairness_weight == 0
     assert [made[f"react_adwin_{watch}"].watch for watch in ("error", "gap")] == ["error", "gap"]
