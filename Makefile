@@ -6,7 +6,8 @@ INSTALLED := $(VENV)/.installed
 EVERYTHING := $(VENV)/.installed-everything
 DOCS := $(VENV)/.installed-docs
 SERVICE := $(VENV)/.installed-service
-PIP_INSTALL := $(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e
+PIP_INSTALL := $(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation
+LOCKED := $(PIP_INSTALL) --require-hashes -r
 SWEEP ?= adult
 # Every script of reproduce/ that has a FIGURE.
 FIGURES := $(shell $(firstword $(wildcard $(RUN)) $(PYTHON)) reproduce/harness/figure_names.py)
@@ -14,13 +15,14 @@ FIGURES := $(shell $(firstword $(wildcard $(RUN)) $(PYTHON)) reproduce/harness/f
 # of two workers holds up to 4.5 GB in the last one.
 TESTS := 'tests/reproduce tests/model tests/tabular' 'tests/streams tests/evaluation tests/control tests/exports \
   tests/datasets tests/embeddings tests/baselines tests/forest tests/theory tests/fairness tests/adapters tests/river \
-  tests/scikit tests/command tests/service tests/learning tests/engine tests/test_*.py aranyani_tf README.md \
-  docs/live.md'
+  tests/scikit tests/command tests/service tests/learning tests/engine tests/scale tests/trials tests/test_*.py \
+  aranyani_tf README.md docs/live.md'
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help setup everything figures $(FIGURES) matched claims field report memory table2 theory sweep data table1 \
-  embeddings wiki_toxicity own_tables test lint benchmark service_load docs architecture numbers clean
+.PHONY: help setup everything figures $(FIGURES) matched claims field recipes paired report memory table2 theory sweep data table1 \
+  embeddings wiki_toxicity own_tables test lint benchmark cost service_load soak agents faults processors sums fuzz \
+  extremes scale docs architecture numbers lock licences clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9_]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,17 +31,20 @@ help:  ## this list
 
 setup: $(INSTALLED)  ## make .venv and install the project with the tested versions
 
-$(INSTALLED): setup.py pyproject.toml constraints.txt
+$(INSTALLED): setup.py pyproject.toml locks/setup.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Python 3.11 or newer is needed; try: make PYTHON=python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(PIP_INSTALL) '.[baselines,reproduce]'
+	$(LOCKED) locks/setup.txt
+	$(PIP_INSTALL) -e .
 	@touch $@
 
 everything: $(EVERYTHING)  ## setup, and what tests and embeddings need besides (torch, transformers, …)
 
-$(EVERYTHING): $(INSTALLED)
-	$(PIP_INSTALL) '.[baselines,embeddings,export,reproduce,service,test]'
+# torch: its CPU build where pip knows a folder that has it, the public one with NVIDIA's packages else (prepare/lock.py).
+$(EVERYTHING): $(INSTALLED) locks/everything.txt
+	$(LOCKED) locks/everything.txt
+	$(LOCKED) locks/torch_cpu.txt --no-index 2> /dev/null || $(LOCKED) locks/cuda.txt
 	@touch $@
 
 figures: setup  ## all that do not say in_all=False, some forty minutes (QUICK=1: a few); goes on where it was stopped
@@ -51,8 +56,14 @@ $(FIGURES): setup
 matched: figure2 figure2_beyond figure3  ## accuracy of all methods at the same fairness -> results/matched.csv
 	$(RUN) reproduce/matched.py
 
-field: setup  ## every method on every stream at the same gaps, an hour (QUICK=1; METHOD=name) -> results/field.csv, .md
+field: setup  ## every method on every stream at the same gaps, 50 minutes (QUICK=1; METHOD=name) -> results/field.csv, .md
 	$(RUN) reproduce/field.py $(if $(QUICK),--quick) $(addprefix --method ,$(METHOD)) $(ARGS)
+
+recipes: setup  ## which recipe ar.recommended should have, each dataset left out in turn -> results/recipes.csv, .md
+	$(RUN) reproduce/recipes.py $(if $(QUICK),--quick) $(ARGS)
+
+paired: setup  ## who is better than whom, seed by seed, for every sentence that says so -> results/paired.csv
+	$(RUN) reproduce/paired.py $(ARGS)
 
 report: setup  ## all results on one page, to be read without a network -> results/index.html
 	$(RUN) reproduce/report.py $(ARGS)
@@ -97,18 +108,45 @@ lint: everything  ## ruff, and mypy on the package
 benchmark: setup  ## speed against River, scikit-learn and plain Keras -> results/benchmark.csv
 	$(RUN) benchmarks/speed.py $(ARGS)
 
+cost: setup  ## what fit costs, measured, and a model that predicts it, some minutes (QUICK=1) -> results/cost.csv
+	$(RUN) trials/cost.py $(if $(QUICK),--quick --output results/cost_quick.csv) $(ARGS)
+
 service_load: $(SERVICE)  ## the service of examples/service for two minutes, and ten kills -> results/service.csv
 	$(RUN) benchmarks/service_load.py $(ARGS)
 
-$(SERVICE): $(INSTALLED)
-	$(PIP_INSTALL) '.[reproduce,service]'
+soak: $(SERVICE)  ## the service for an hour: drift, bad rows, kills (QUICK=1: five minutes) -> results/soak.csv, .png
+	$(RUN) trials/soak.py $(if $(QUICK),--quick) $(ARGS)
+
+agents: $(SERVICE)  ## four W&B agents on one sweep against a server here, two of them killed -> results/agents.csv
+	$(RUN) trials/agents.py $(if $(QUICK),--quick) $(ARGS)
+
+faults: $(SERVICE)  ## figure, sweep, `aranyani run` and service killed, damaged, on full disks, a quarter of an hour -> results/faults.csv
+	$(RUN) trials/faults.py $(if $(QUICK),--quick) $(ARGS)
+
+processors: setup  ## how far the same stream comes apart on other kinds of processors, some minutes -> results/processors.csv
+	$(RUN) trials/processors.py $(if $(QUICK),--quick) $(ARGS)
+
+sums: setup  ## enter every CSV of results/ as it is now into results/sha256sums.txt, after branches were merged
+	PYTHONPATH=reproduce:. $(RUN) reproduce/harness/sums.py
+
+fuzz: everything  ## 10,000 cases of bad input, each refused in words or fine (QUICK=1) -> results/fuzz.csv
+	$(RUN) trials/fuzz.py $(if $(QUICK),--quick) $(ARGS)
+
+extremes: setup  ## numbers at the edge, by both engines (QUICK=1) -> results/extremes.csv
+	$(RUN) trials/extremes.py $(if $(QUICK),--quick) $(ARGS)
+
+$(SERVICE): $(INSTALLED) locks/service.txt
+	$(LOCKED) locks/service.txt
 	@touch $@
+
+scale: everything  ## grids, many streams and one model from many sites on Ray, with kills -> results/scale.csv (QUICK=1)
+	$(RUN) trials/scale.py $(if $(QUICK),--quick) $(ARGS)
 
 docs: $(DOCS)  ## the API page, from the docstrings -> docs/api/index.html
 	PYTHONPATH=reproduce $(RUN) -m prepare.api_page
 
-$(DOCS): $(INSTALLED)
-	$(PIP_INSTALL) '.[docs]'
+$(DOCS): $(INSTALLED) locks/docs.txt
+	$(LOCKED) locks/docs.txt
 	@touch $@
 
 architecture: setup  ## the picture of the folders and their imports -> docs/architecture.svg, and its tables
@@ -116,6 +154,12 @@ architecture: setup  ## the picture of the folders and their imports -> docs/arc
 
 numbers: setup  ## write the speeds in README.md and docs/deviations.md, and the tables of docs/theory.md, anew
 	PYTHONPATH=reproduce $(RUN) -m prepare.numbers
+
+lock: setup  ## the lock files anew, after a change of constraints.txt or setup.py (a network) -> locks/*.txt
+	PYTHONPATH=reproduce $(RUN) -m prepare.lock
+
+licences: everything $(DOCS)  ## licences of packages and data -> docs/licences.md, and a bill of materials, docs/sbom.json
+	PYTHONPATH=reproduce $(RUN) -m prepare.licences
 
 clean:  ## remove .venv and caches
 	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist *.egg-info

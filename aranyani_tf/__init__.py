@@ -26,6 +26,7 @@ from aranyani_tf.fairness.penalties import L2, Huber
 from aranyani_tf.forest.oblique_forest import ObliqueForest
 from aranyani_tf.grove import Grove
 from aranyani_tf.model.aranyani import Aranyani
+from aranyani_tf.model.loading import load_model
 from aranyani_tf.model.recommended import recommended
 from aranyani_tf.streams.stream import Stream
 from aranyani_tf.tabular.tabular_model import TabularModel
@@ -50,6 +51,7 @@ __all__ = [
     "datasets",
     "errors",
     "learn_stream",
+    "load_model",
     "recommended",
     "register_constraint",
     "register_metric",

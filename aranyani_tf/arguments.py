@@ -11,7 +11,7 @@ from aranyani_tf.errors import ArgumentError
 
 def require_whole(name: str, value: Any, low: int, high: int | None = None) -> None:
     """Raises unless `value` is a whole number between `low` and `high`."""
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.timedelta64))
     if not whole or value < low or (high is not None and value > high):
         wanted = f"at least {low}" if high is None else f"from {low} to {high}"
         raise ArgumentError(f"{name} must be a whole number {wanted}, got {value!r}")
@@ -20,7 +20,7 @@ def require_whole(name: str, value: Any, low: int, high: int | None = None) -> N
 def require_number(name: str, value: Any, low: float, high: float | None = None, *, above: bool = False,
                    below: bool = False, dtype: str = "float32") -> None:
     """Raises unless `value` is a finite number from `low` to `high`, of which the ends may be left out."""
-    real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_, np.timedelta64))
     try:
         with np.errstate(over="ignore"):  # a number that is finite here may not be so in the model
             finite = real and np.isfinite(np.dtype(dtype).type(value))
@@ -45,6 +45,13 @@ def require_flags(**flags: Any) -> None:
     for name, value in flags.items():
         if not isinstance(value, (bool, np.bool_)):
             raise ArgumentError(f"{name} must be True or False, got {value!r}")
+
+
+def require_room(what: str, numbers: int, most: int = 2**31) -> None:
+    """Raises if so many numbers would have to be held that no machine has room for them."""
+    if numbers > most:
+        told = f"{numbers:.3g}" if numbers < 1e300 else "more than 1e+300"  # which is no float any more
+        raise ArgumentError(f"{what} would take {told} numbers, and {most:.3g} is the most; choose fewer")
 
 
 def require_seed(value: Any) -> None:
@@ -85,3 +92,15 @@ def is_same(one: Any, other: Any) -> bool:
     place, other_place = ((getattr(each, "__module__", None), getattr(each, "__qualname__", "<lambda>"))
                           for each in (one, other))
     return one is other or (place == other_place and not place[1].endswith("<lambda>"))
+
+
+def as_names(role: str, names: Any) -> tuple[str, ...] | None:
+    """Names for people; raises unless they are texts, of which there is one each."""
+    if names is None:
+        return None
+    try:
+        if isinstance(names, (str, bytes)):
+            raise TypeError
+        return tuple(map(str, names))
+    except TypeError:
+        raise ArgumentError(f"{role} must be a list of names, got {names!r}") from None

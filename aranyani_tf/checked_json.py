@@ -49,8 +49,9 @@ class Kind:
         try:
             text = json.dumps([self.version, contents], sort_keys=True, allow_nan=False, separators=(",", ":"),
                               default=plain)
-        except ValueError as error:
-            raise self.error(f"a {self.name} with a number that is not finite cannot be written: {error}") from error
+        except (ValueError, RecursionError) as error:
+            raise self.error(f"a {self.name} with a number that is not finite, or lists without end, cannot be "
+                             f"written: {error}") from error
         return hashlib.sha256(text.encode()).hexdigest()
 
     def opened(self, document: Any, source: str = "this document") -> dict[str, Any]:
@@ -75,7 +76,7 @@ class Kind:
 
         try:
             return json.loads(text, parse_constant=refuse)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             if self.format in text:
                 raise self.damaged(source, str(error)) from error
             raise self.error(f"{source} is no {self.name}, not even JSON: {error}") from error
@@ -91,9 +92,12 @@ class Kind:
 
     def read(self, path: str | os.PathLike) -> dict[str, Any]:
         """The contents that `write` was given."""
+        content = Path(path).read_bytes()
         try:
-            text = Path(path).read_text(encoding="utf-8")
+            text = content.decode()
         except UnicodeDecodeError as error:
+            if self.format.encode() in content:
+                raise self.damaged(str(path), "it is no text in UTF-8") from error
             raise self.error(f"{path} is no {self.name}: it is no text in UTF-8") from error
         return self.opened(text, str(path))
 

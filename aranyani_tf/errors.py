@@ -31,4 +31,4 @@ class DivergedError(AranyaniError):
 
 
 class InUseError(AranyaniError):
-    """A model whose state is owned by a live session, or a session that is over."""
+    """A model whose state is owned by a live session, a session that is over, or a file that another run writes."""

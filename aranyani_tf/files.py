@@ -41,8 +41,11 @@ def whole_path(path: str | os.PathLike) -> Iterator[Path]:
                 part.chmod(path.stat().st_mode & 0o777)  # as if the old file had been written to
             sync(part)
             os.replace(part, path)
-        except BaseException:
+        except BaseException as error:
             part.unlink(missing_ok=True)
+            # A full disk names no file, or the part.
+            if isinstance(error, OSError) and error.errno and error.filename in (None, str(part)):
+                raise OSError(error.errno, error.strerror, str(path)) from error
             raise
     with contextlib.suppress(OSError):  # some file systems cannot do it for a folder
         sync(path.parent)
@@ -105,17 +108,28 @@ def writing(path: Path, lock_path: Path) -> Iterator[None]:
 
 
 def remove_left_overs(path: Path) -> None:
-    """Removes what processes left behind that were killed while they wrote this file: their locks can be had."""
-    name = re.compile(rf"\.(?:part|lock)-([0-9a-f]{{16}})-{re.escape(path.name)}")
+    """Removes what processes left behind that were killed while they wrote this file: their locks can be had.
+
+    What is written there may be written in the same way, as a model by a run: that has left a part of a part.
+    """
+    name = re.compile(rf"\.(?:part|lock)-([0-9a-f]{{16}})-((?:\.part-[0-9a-f]{{16}}-)*{re.escape(path.name)})")
     found = {file: name.fullmatch(file.name) for file in path.parent.glob(f".*-*-{glob.escape(path.name)}")}
-    for token in sorted({match[1] for file, match in found.items() if match and file.is_file()}):
-        part, lock_path = names_beside(path, token)
+    for token, of in sorted({match.groups() for file, match in found.items() if match and file.is_file()}):
+        part, lock_path = names_beside(path.with_name(of), token)
         lock = FileLock(lock_path, thread_local=False)
         with contextlib.suppress(OSError):  # its writer lives, or is another user's
             lock.acquire(blocking=False)
             with contextlib.suppress(OSError):
                 remove(part)
             drop(lock)
+
+
+def remove_left_overs_in(folder: Path) -> None:
+    """The same for all files of a folder, those too that nobody is going to write again."""
+    name = re.compile(r"\.(?:part|lock)-[0-9a-f]{16}-(?:\.part-[0-9a-f]{16}-)*(.+)")
+    found = [name.fullmatch(file.name) for file in Path(folder).glob(".*-*-*")]
+    for of in sorted({match[1] for match in found if match}):
+        remove_left_overs(Path(folder) / of)
 
 
 def remove(path: Path) -> None:

@@ -49,7 +49,8 @@ def first_calls(rounds, widths):
 def compilations():
     """How many programs XLA compiles for a ragged stream, then another weight and another length."""
     with tempfile.TemporaryDirectory() as folder:
-        output_of(RAGGED, environment=os.environ | {"XLA_FLAGS": f"--xla_dump_to={folder} --xla_dump_hlo_as_text"})
+        flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_dump_to={folder} --xla_dump_hlo_as_text"
+        output_of(RAGGED, environment=os.environ | {"XLA_FLAGS": flags})
         steps = [name for name in os.listdir(folder)
                  if "train_step" in name and name.endswith("before_optimizations.txt")]
     if not steps:

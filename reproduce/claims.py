@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for `benchmarks`
 from aranyani_tf.files import whole_file
 from harness import RESULTS
 from harness.provenance import Clock, write_environment
+from harness.sums import exit_if_damaged
 from ledger import all_claims
 from ledger.claim import score
 from ledger.results_data import Results
@@ -59,6 +60,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="FOLDER")
     folder, clock = parser.parse_args().results, Clock()
+    exit_if_damaged(folder)
     try:
         table = judged(Results(folder))
     except FileNotFoundError as error:

@@ -3,9 +3,7 @@
 import quiet  # noqa: F401
 
 import argparse
-import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -13,38 +11,18 @@ import pandas as pd
 from aranyani_tf.errors import ArgumentError
 from aranyani_tf.files import whole_file
 from harness import RESULTS, field_page, field_plots, registry
+from harness.field_pairs import OURS
 from harness.field_runs import FieldRun, cannot
+from harness.field_sizes import FULL, QUICK, TINY, Size
 from harness.field_streams import STREAMS, FieldStream, chosen, here
-from harness.field_table import STREAM, table, with_costs
+from harness.field_table import STREAM, as_numbers, table, with_costs
+from harness.options import add_workers, require_workers
 from harness.parts import is_whole, joined, part_of
 from harness.plots import save
 from harness.provenance import Clock, write_environment
+from harness.recipes import told_without
 from harness.runner import complete
-
-SEEDS = (0, 1, 2, 3, 4)
-
-
-@dataclass(frozen=True)
-class Size:
-    """How much is run: the ending of the files, seeds, rows of a stream (None: see `field_streams`), λ, streams."""
-
-    name: str = ""
-    seeds: tuple = SEEDS
-    rows: int | None = None
-    weights: int | None = None
-    streams: tuple = STREAMS
-
-    def some(self, weights: tuple) -> tuple:
-        """The λ, or a few of them with the first and the last."""
-        if self.weights is None or len(weights) <= self.weights:
-            return weights
-        last = len(weights) - 1
-        return tuple(weights[round(index * last / (self.weights - 1))] for index in range(self.weights))
-
-
-FULL = Size()
-QUICK = Size("_quick", SEEDS[:2], 3_000, 3, (STREAMS[0], STREAMS[3], STREAMS[7]))  # Adult, COMPAS, nine groups
-TINY = Size("_tiny", SEEDS[:2], 400, 2, STREAMS[3:4])  # for tests
+from harness.sums import note_sums
 
 
 def plan(size: Size, methods: list[str] | None = None,
@@ -60,13 +38,16 @@ def plan(size: Size, methods: list[str] | None = None,
         for how in contenders:
             weights = registry.TARGETS if how.steered else size.some(how.fairness_weights)
             run = FieldRun(stream.dataset, weights, size.seeds, preprocessing=stream.preprocessing, method=how.name,
-                           rule=how.rule, groups=stream.groups, rows=size.rows, told=how.notions)
+                           rule=how.rule, groups=stream.groups, drop_group=stream.drop_group, rows=size.rows,
+                           told=how.notions, knob_values=size.some(how.values_for(stream.dataset)))
             reason = cannot(how, run.stream(), registry.NOTIONS[0])
             if reason:
                 left_out.append(f"{how.label} on {stream.title}: {reason}")
             else:
                 runs.append(run)
-    return runs, left_out
+    seen = told_without([run.dataset for run in runs if run.method in OURS.values()
+                         and any(run.dataset == each.dataset for each in STREAMS)])
+    return runs, [*left_out, *([seen] if seen else [])]
 
 
 def records_of(runs: list[FieldRun], results: Path, earlier: Path | None) -> pd.DataFrame:
@@ -74,39 +55,41 @@ def records_of(runs: list[FieldRun], results: Path, earlier: Path | None) -> pd.
     new = joined([part_of(run, results) for run in runs])
     if earlier is not None and earlier.is_file():
         old = pd.read_csv(earlier, dtype=str, keep_default_na=False)
+        if set(old) != set(new):
+            raise ArgumentError(f"{earlier.name} is of another version: run the field once without naming a method or "
+                                "dataset")
         made = set(map(tuple, new[[*STREAM, "method"]].to_numpy()))
         is_old = [key not in made and key[-1] in registry.methods()
                   for key in map(tuple, old[[*STREAM, "method"]].to_numpy())]
         new = pd.concat([old[is_old], new], ignore_index=True)
-    places = {(each.dataset, each.preprocessing, each.groups or ""): index for index, each in enumerate(STREAMS)}
+    places = {tuple(map(str, each.key)): index for index, each in enumerate(STREAMS)}
     order = pd.DataFrame({"stream": [places.get(key, 99) for key in map(tuple, new[STREAM].to_numpy())],
                           "method": new["method"].map(list(registry.methods()).index).to_numpy()})
     return new.iloc[order.sort_values(["stream", "method"], kind="stable").index].reset_index(drop=True)
 
 
-def as_numbers(texts: pd.DataFrame) -> pd.DataFrame:
-    words = [*STREAM, "method", "told"]
-    return texts.assign(**{name: pd.to_numeric(texts[name]) for name in texts if name not in words})
-
-
-def tell_time(runs: list[FieldRun], results: Path, processes: int) -> None:
+def tell_time(runs: list[FieldRun], results: Path, processes: int | None) -> None:
     """About how long what is missing will take."""
     missing = [run for run in runs if not is_whole(part_of(run, results))]
-    seconds = sum(run.cost for run in missing) / processes
+    seconds, told = sum(run.cost for run in missing) / (processes or 1), f"{processes} processes" if processes else (
+        "one core, divided by those of the cluster")
     print(f"{len(runs)} runs of a method over a stream, {len(missing)} of them to be made: about "
-          f"{max(seconds / 60, 1):.0f} minutes with {processes} processes", flush=True)
+          f"{max(seconds / 60, 1):.0f} minutes with {told}", flush=True)
 
 
 def make(size: Size, results: Path, *, methods: list[str] | None = None, datasets: list[str] | None = None,
-         processes: int = 1, fresh: bool = False, progress: bool = True) -> pd.DataFrame:
+         processes: int | None = 1, fresh: bool = False, progress: bool = True,
+         ray: str | None = None) -> pd.DataFrame:
     """Runs what is missing, and writes all files; gives `field.csv`."""
     name, clock = f"field{size.name}", Clock()
     runs, left_out = plan(size, methods, chosen(datasets) if datasets else None)
     if not runs:
         raise ArgumentError(f"there is nothing to run: {'; '.join(left_out)}")
+    for each in left_out:
+        print(each)
     if not fresh:
         tell_time(runs, results, processes)
-    num_run = complete(name, runs, results=results, fresh=fresh, processes=processes, progress=progress)
+    num_run = complete(name, runs, results=results, fresh=fresh, processes=processes, progress=progress, ray=ray)
     texts = records_of(runs, results, results / f"{name}_runs.csv" if methods or datasets else None)
     with whole_file(results / f"{name}_runs.csv", "w") as file:
         texts.to_csv(file, index=False)
@@ -117,6 +100,8 @@ def make(size: Size, results: Path, *, methods: list[str] | None = None, dataset
         file.write(field_page.written(found, STREAMS, left_out))
     pictures = save(field_plots.trade_offs(found, field_page.titles(STREAMS)), results, name)
     pictures += save(field_plots.cases_won(found), results, f"{name}_won")
+    if not size.name:
+        note_sums(results, [name, f"{name}_runs"])
     if num_run:
         write_environment(results / f"environment{size.name}.json", [name, f"{name}_runs"], clock,
                           seeds=list(size.seeds), experiments=len(runs), experiments_run=num_run)
@@ -137,14 +122,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--dataset", action="append", metavar="NAME", help="run on the streams of this one alone; may "
                         "be one's own")
     parser.add_argument("--fresh", action="store_true", help="start over, also what is done already")
-    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="at once; default: one a core")
+    add_workers(parser)
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="FOLDER")
     options = parser.parse_args(arguments)
-    if options.processes < 1:
-        parser.error(f"--processes must be at least 1, got {options.processes}")
+    require_workers(parser, options)
     try:
         make(options.size, options.results, methods=options.method, datasets=options.dataset,
-             processes=options.processes, fresh=options.fresh)
+             processes=options.processes, fresh=options.fresh, ray=options.ray)
     except (ArgumentError, OSError) as error:  # an unknown name; data that cannot be had; no room
         sys.exit(str(error))
 

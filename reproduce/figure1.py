@@ -12,6 +12,7 @@ from harness import plots
 from harness.figure import Figure
 from harness.readings import write_reading
 from harness.scales import FULL
+from harness.sums import note_sums
 
 NUM_TREES, HEIGHT = 3, 2
 
@@ -112,6 +113,7 @@ class Schematic(Figure):
         parts = pd.read_csv(csv)
         pictures, reading = plots.save(draw(parts), options.results, name), read(parts)
         if options.scale is FULL:
+            note_sums(options.results, [name])
             write_reading(options.results, name, self.title, reading)
         print(f"\n{self.title}\n\n{reading}\n")
         for path in (csv, *pictures):

@@ -3,6 +3,7 @@
 import importlib
 import sys
 
+from aranyani_tf.errors import ArgumentError
 from harness.figure import Figure, parsed, tell_environment
 from harness.figure_names import figure_names
 from harness.provenance import Clock
@@ -21,8 +22,8 @@ def main(arguments=None):
     try:
         experiments = list(dict.fromkeys(each for figure in figures for each in figure.experiments(options.scale)))
         num_run = complete("figures", experiments, results=options.results, fresh=options.fresh,
-                           processes=options.processes)
-    except OSError as error:  # data that the user named; a folder that cannot be written to
+                           processes=options.processes, ray=options.ray)
+    except (ArgumentError, OSError) as error:  # no cluster there, no data, or no folder to write to
         sys.exit(str(error))
     options.fresh = False
     for figure in figures:

@@ -12,10 +12,11 @@ from aranyani_tf.files import whole_file
 from harness import RESULTS
 from harness.experiments import with_all_settings
 from harness.intervals import Interval
-from harness.matching import ACCURACY, GAP, at_gap, constant_answer, hull, varied
+from harness.matching import ACCURACY, GAP, at_gap, at_gaps, constant_answer, hull, varied
 from harness.plots import last_records, select
 from harness.provenance import Clock, write_environment
 from harness.settings import FIRST_SETTINGS, RUN
+from harness.sums import exit_if_damaged
 
 GAPS = {"census": (0.10, 0.05, 0.03, 0.02, 0.01)}  # where λ = 0 has 0.04; of other datasets:
 USUAL = (0.15, 0.10, 0.05, 0.03)
@@ -41,8 +42,7 @@ def matched(records):
             setting = dict(zip(keys, key, strict=True))
             unfair = unfair_runs(here, setting)
             means = runs.groupby("fairness_weight")[[GAP, ACCURACY]].mean().to_numpy()
-            for gap in GAPS.get(dataset, USUAL):
-                judged = at_gap(runs, gap, constant)
+            for gap, judged in at_gaps(runs, GAPS.get(dataset, USUAL), constant).items():
                 accuracy = Interval.of(judged[ACCURACY])
                 known = (gap, *unfair.index, *unfair["seed"])
                 if known not in majority:
@@ -89,6 +89,7 @@ def main():
     if missing:
         parser.exit(1, f"{', '.join(missing)} of {folder} is missing: run `make figure2 figure2_beyond figure3`\n")
     clock = Clock()
+    exit_if_damaged(folder)
     found = matched(joined([pd.read_csv(folder / name) for name in SOURCES]))
     with whole_file(folder / "matched.csv", "w") as file:
         found.to_csv(file, index=False, float_format="%.5g")

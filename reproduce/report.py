@@ -8,6 +8,7 @@ from string import Template
 
 from aranyani_tf.files import whole_file
 from harness import RESULTS
+from harness.sums import exit_if_damaged
 from page import claims, field, headline, pictures, records, scatter
 from page.elements import joined, tag
 
@@ -36,6 +37,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="FOLDER")
     folder = parser.parse_args().results
+    exit_if_damaged(folder)
     text = page(folder)
     with whole_file(folder / "index.html", "w") as file:
         file.write(text)

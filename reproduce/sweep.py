@@ -12,21 +12,24 @@ not answer, the run is logged offline.
 import quiet  # noqa: F401
 
 import argparse
+import io
 import itertools
 import sys
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import get_args
 
+import pandas as pd
 import yaml
 from filelock import FileLock
 
 from aranyani_tf.errors import ArgumentError
+from aranyani_tf.files import whole_file
 from harness import RESULTS, tracking
 from harness.experiments import Experiment
 from harness.figure import summary
 from harness.runner import run_all
-from harness.settings import GRID  # the sides of an Experiment; its other fields are settings
+from harness.settings import GRID, RUN  # the sides of an Experiment; its other fields are settings
 
 
 def check(config):
@@ -87,7 +90,7 @@ def name_of(experiment):
 
 
 def run_one(config, csv=None):
-    """One setting: its curves and results go to W&B, and to the end of a CSV file if one is named."""
+    """One setting: its curves and results go to W&B, and into a CSV file if one is named."""
     return run(experiment_of(config), csv)  # a wrong setting fails before a run of W&B is begun
 
 
@@ -109,16 +112,36 @@ def run(experiment, csv=None):
 
 
 def append(records, csv):
-    """Adds rows at the end of a file that other agents may be adding to as well, with the same columns."""
+    """Adds rows to a file that other agents may be adding to as well, with the same columns.
+
+    A run may come twice: W&B gives the point of an agent that it has not heard of to another one, and both may end. The
+    rows are the same then, and are there once. The file is in the order of the settings, whoever was first, and is
+    whole at every moment.
+    """
     csv.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(csv.with_name(f".{csv.name}.lock")), open(csv, "a+", encoding="utf-8", newline="") as file:
-        file.seek(0)
-        own, header = records[:0].to_csv(index=False), file.readline()  # now, under the lock
-        if header not in ("", own):
-            differ = set(header.strip().split(",")) ^ set(own.strip().split(","))
+    own = records.to_csv(index=False, float_format="%.6g")
+    with FileLock(csv.with_name(f".{csv.name}.lock")):
+        there = csv.read_text(encoding="utf-8") if csv.exists() else ""
+        header, own_header = (text.partition("\n")[0] for text in (there, own))
+        if header not in ("", own_header):
+            differ = set(header.split(",")) ^ set(own_header.split(","))
             raise ArgumentError(f"{csv} has other columns than these records, which are not added to it (what differs: "
                                 f"{', '.join(sorted(differ)) or 'their order'}); choose another file: --csv FILE")
-        file.write(records.to_csv(index=False, header=not header, float_format="%.6g"))
+        rows = pd.concat([as_texts(text) for text in (there, own) if text]).drop_duplicates()
+        keys = [name for name in (*RUN, "step") if name in rows]
+        rows = rows.sort_values(keys, key=numbers_as_numbers, kind="stable") if keys else rows
+        with whole_file(csv, "w") as file:
+            rows.to_csv(file, index=False)
+
+
+def as_texts(csv):
+    return pd.read_csv(io.StringIO(csv), dtype=str, keep_default_na=False)
+
+
+def numbers_as_numbers(column):
+    """What a column is sorted by: 2 comes before 10."""
+    numbers = pd.to_numeric(column, errors="coerce")
+    return column if numbers.isna().any() else numbers
 
 
 def configs_of(path):
@@ -160,7 +183,7 @@ def main():
     parser.add_argument("--local", metavar="SWEEP", help="run all settings of this file here")
     parser.add_argument("--fresh", action="store_true", help="with --local: start over")
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="FOLDER", help="with --local")
-    parser.add_argument("--csv", metavar="FILE", help="also add the records to the end of this file")
+    parser.add_argument("--csv", metavar="FILE", help="also add the records to this file")
     for name, kind in kinds().items():
         parser.add_argument(f"--{name}", type=kind)
     options = parser.parse_args()

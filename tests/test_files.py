@@ -242,3 +242,37 @@ def test_a_folder_that_was_not_finished_leaves_the_one_before(tmp_path):
     with files.whole_folder(tmp_path / "model") as part:
         part.mkdir()
     assert [each.name for each in tmp_path.iterdir()] == ["model"] and not (tmp_path / "model" / "old").exists()
+
+
+def test_what_a_killed_writer_of_a_part_left_is_removed_too(tmp_path):
+    """As a run that saves its model into the file that it is writing."""
+    program = ("import os, signal, sys\nsys.path.insert(0, sys.argv[1])\nfrom files import whole_path\n"
+               "with whole_path(sys.argv[2]) as part, whole_path(part) as inner:\n"
+               "    inner.write_bytes(b'half'); os.kill(os.getpid(), signal.SIGKILL)\n")
+    command = [sys.executable, "-c", program, os.path.dirname(files.__file__), str(tmp_path / "a.keras")]
+    assert subprocess.run(command).returncode == -9
+    assert len(list(tmp_path.iterdir())) == 3  # two locks, and what was written
+    with files.whole_path(tmp_path / "a.keras") as part, files.whole_path(part) as inner:
+        inner.write_bytes(b"whole")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.keras"]
+
+
+def test_a_full_disk_is_an_error_that_names_the_file(tmp_path):
+    with pytest.raises(OSError, match=r"No space left on device: .*numbers\.csv") as caught, \
+            files.whole_file(tmp_path / "numbers.csv"):
+        raise OSError(28, "No space left on device")  # as `write` has it
+    assert caught.value.errno == 28 and list(tmp_path.iterdir()) == []
+    with pytest.raises(OSError, match=r"No space left on device: '.*/numbers\.csv'"), \
+            files.whole_path(tmp_path / "numbers.csv") as part, files.whole_file(part):
+        raise OSError(28, "No space left on device")
+
+
+
+def test_all_that_killed_writers_left_in_a_folder_is_removed_but_not_what_lives(tmp_path):
+    token = "0123456789abcdef"
+    for name in (f".lock-{token}-a.csv", f".part-{token}-b.json", f".lock-{token}-.part-{token}-c.keras", ".own-file"):
+        (tmp_path / name).write_bytes(b"")
+    with files.whole_file(tmp_path / "d") as file:
+        files.remove_left_overs_in(tmp_path)
+        file.write(b"whole")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".own-file", "d"]

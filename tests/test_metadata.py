@@ -13,7 +13,7 @@ import yaml
 import aranyani_tf as ar
 
 ROOT = Path(__file__).parents[1]
-EXTRAS = ("baselines", "docs", "embeddings", "export", "plots", "reproduce", "scikit", "service", "test")
+EXTRAS = ("baselines", "docs", "embeddings", "export", "plots", "ray", "reproduce", "scikit", "service", "test")
 
 
 def read(name):

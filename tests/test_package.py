@@ -14,9 +14,10 @@ import aranyani_tf as ar
 
 ROOT = Path(__file__).parents[1]
 # A file or folder of the package imports only from those before it; baselines and later ones are peers of the model.
-ORDER = ["errors", "arguments", "files", "checked_json", "labels", "variables", "interfaces", "forest", "theory",
-         "fairness", "learning", "engine", "streams", "evaluation", "control", "exports", "model", "tabular", "grove",
-         "baselines", "embeddings", "datasets", "adapters", "river", "scikit", "command"]
+ORDER = ["errors", "arguments", "archives", "files", "checked_json", "labels", "variables", "interfaces", "forest",
+         "theory", "fairness", "learning", "engine", "streams", "evaluation", "control", "exports", "model", "tabular",
+         "grove", "baselines", "embeddings", "datasets", "adapters", "river", "scikit", "command",
+         "scale"]
 
 
 def imports_of(path):

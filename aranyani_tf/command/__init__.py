@@ -1,1 +1,1 @@
-"""The `aranyani` command: learn from a file or a pipe as it comes, evaluate, explain, and look at the shipped data."""
+"""The `aranyani` command: learn from a file or a pipe as it comes, evaluate, explain, look at data, and at costs."""

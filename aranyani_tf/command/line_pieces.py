@@ -11,7 +11,7 @@ import numpy as np
 
 from aranyani_tf.command.pipe_lines import PipeLines
 from aranyani_tf.command.raw_piece import PIECE, Makers, RawPiece
-from aranyani_tf.streams.table_reader import refuse_twice
+from aranyani_tf.streams.table_reader import refuse_half_characters, refuse_twice
 
 
 def csv_pieces(lines: Any, path: str, separator: str) -> Makers:
@@ -19,6 +19,7 @@ def csv_pieces(lines: Any, path: str, separator: str) -> Makers:
     header = next((row for row in reader if row), [])
     header = [name.strip() for name in header]
     refuse_twice([name for name in header if name], path)
+    refuse_half_characters(header, path)
     start = 0
     while found := taken(reader, lines, at_once=start > 0):
         rows = [row for row in found if row != []]  # an empty line is no row
@@ -94,6 +95,7 @@ def json_pieces(lines: Any, path: str, separator: str) -> Makers:
         if begin == 0:  # also of a run that goes on: the columns are those that it had
             for row in map(parsed, texts):
                 columns.update(dict.fromkeys(row) if isinstance(row, dict) else {})
+            refuse_half_characters(columns, path)
         if texts:
             yield start, partial(json_piece, list(columns), texts, begin)
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from tqdm import tqdm
 
-from aranyani_tf.command import data_command, evaluate_command, explain_command, run_command
+from aranyani_tf.command import cost_command, data_command, evaluate_command, explain_command, run_command
 from aranyani_tf.command.wording import in_options
 from aranyani_tf.errors import AranyaniError
 
-COMMANDS = (run_command, evaluate_command, explain_command, data_command)
+COMMANDS = (run_command, evaluate_command, explain_command, data_command, cost_command)
 FAILED = 2
 
 

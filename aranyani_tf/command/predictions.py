@@ -3,16 +3,19 @@
 import csv
 import io
 import os
+import zlib
+from contextlib import suppress
 from typing import IO
 
 import numpy as np
 import pandas as pd
 
-from aranyani_tf.errors import TableError
+from aranyani_tf.errors import DamagedFileError, TableError
 from aranyani_tf.streams.label_codes import Codes
 from aranyani_tf.streams.table_form import TableForm
 
 DIGITS = 6
+PIECE = 2**20  # bytes that are read at once
 
 
 class PredictionFile:
@@ -26,10 +29,11 @@ class PredictionFile:
         form: whose labels and groups are meant.
         length: bytes that are already there, of a run that goes on; what lies behind them was never saved, and is
             written again. None begins anew.
+        crc: the check sum of these bytes; None if nobody knows it.
     """
 
-    def __init__(self, path: str | None, form: TableForm, length: int | None = None) -> None:
-        self.form = form
+    def __init__(self, path: str | None, form: TableForm, length: int | None = None, crc: int | None = None) -> None:
+        self.form, self.path, self.crc = form, path, 0
         self.file: IO[bytes] | None = None
         if path is None:
             return
@@ -42,6 +46,11 @@ class PredictionFile:
                 raise TableError(f"{path} is not what the run has written: it should have at least {length:,} bytes; "
                                  "restore it, or begin anew")
             self.file = open(path, "r+b")  # noqa: SIM115
+            for start in range(0, length, PIECE):
+                self.crc = zlib.crc32(self.file.read(min(PIECE, length - start)), self.crc)
+            if crc not in (None, self.crc):
+                raise DamagedFileError(f"{path} is not what the run has written: a byte of it was changed; restore it, "
+                                       "or begin anew")
             self.file.seek(length)
             self.file.truncate()
 
@@ -59,8 +68,13 @@ class PredictionFile:
         assert self.file is not None
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows(rows)  # type: ignore[arg-type]
-        self.file.write(text.getvalue().encode())
-        self.file.flush()  # for whoever reads along
+        content = text.getvalue().encode()
+        try:
+            self.file.write(content)
+            self.file.flush()  # for whoever reads along
+        except OSError as error:  # a full disk names no file
+            raise OSError(error.errno, error.strerror, self.path) from error
+        self.crc = zlib.crc32(content, self.crc)
 
     def length(self) -> int:
         """Bytes that have reached the disk."""
@@ -71,7 +85,8 @@ class PredictionFile:
 
     def close(self) -> None:
         if self.file is not None:
-            self.file.close()
+            with suppress(OSError):  # of bytes that could not be written: that was told
+                self.file.close()
 
 
 def names_of(codes: Codes) -> np.ndarray:

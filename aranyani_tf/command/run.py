@@ -15,6 +15,7 @@ from tqdm import tqdm
 
 from aranyani_tf.command.checked_rows import CheckedRows, Rows
 from aranyani_tf.command.interrupts import Interrupts
+from aranyani_tf.command.one_run import alone
 from aranyani_tf.command.predictions import PredictionFile
 from aranyani_tf.command.run_file import RunState, save_run
 from aranyani_tf.command.source import Source
@@ -60,8 +61,9 @@ class Run:
         """
         state = self.state
         pieces, saved_at = self.rows.read(state.rows_read), state.rows_read
-        with Interrupts() as interrupts, self.bar(show_bar) as bar, little_garbage():
-            answers = PredictionFile(state.predictions, self.form, state.prediction_bytes if state.rows_read else None)
+        with alone(self.path), Interrupts() as interrupts, self.bar(show_bar) as bar, little_garbage():
+            answers = PredictionFile(state.predictions, self.form, state.prediction_bytes if state.rows_read else None,
+                                     state.prediction_crc)
             try:
                 while (rows := interrupts.wait_for(lambda: self.timed("reading", next, pieces, None))) is not None:
                     self.learn(rows, answers)
@@ -100,7 +102,7 @@ class Run:
                 self.model.fairness_weight]
 
     def save(self, answers: PredictionFile) -> None:
-        self.state.prediction_bytes = answers.length()
+        self.state.prediction_bytes, self.state.prediction_crc = answers.length(), answers.crc
         save_run(self.tabular, self.state, self.path)
 
     def timed(self, what: str, function: Any, *arguments: Any) -> Any:

@@ -55,6 +55,8 @@ def run(options: argparse.Namespace) -> int:
 def begun(options: argparse.Namespace) -> Run:
     """A run from the beginning."""
     path = options.out or "model.keras"
+    if not path.endswith(".keras"):
+        raise ArgumentError(f"--out must be the name of a .keras file, got {path!r}")
     for file in (path, options.predictions):
         if file is not None and os.path.exists(file) and not options.overwrite:
             raise ArgumentError(f"{file} is there already; write over it with --overwrite, or go on with a run by "

@@ -4,6 +4,7 @@ import argparse
 from typing import Any
 
 from aranyani_tf.command.source import FORMATS
+from aranyani_tf.errors import ArgumentError
 from aranyani_tf.streams.row_rules import ON_BAD_ROWS
 
 
@@ -27,4 +28,7 @@ def separator_of(given: str | None, path: str) -> str:
     """A tab may be written as \\t, and is that of .tsv files."""
     if given is None:
         return "\t" if path.removesuffix(".gz").endswith(".tsv") else ","
-    return {"\\t": "\t", "tab": "\t"}.get(given, given)
+    separator = {"\\t": "\t", "tab": "\t"}.get(given, given)
+    if len(separator) != 1 or separator in '\r\n"':
+        raise ArgumentError(f"--separator must be one mark, such as ; or tab, got {given!r}")
+    return separator

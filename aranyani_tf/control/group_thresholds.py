@@ -10,6 +10,7 @@ from aranyani_tf.control.decisions import GAPS, gap_name
 from aranyani_tf.errors import ArgumentError, RowError
 from aranyani_tf.fairness import notions
 from aranyani_tf.fairness.notions import Notion
+from aranyani_tf.streams.row_rules import as_numbers, codes, is_no_code
 
 KINDS = dict(zip(GAPS, (threshold_walk.ALWAYS, threshold_walk.POSITIVE, threshold_walk.EACH), strict=True))
 STATE = ("prices", "counts", "seen")
@@ -54,6 +55,9 @@ class GroupThresholds:
         if getattr(learner, "num_labels", 2) != 2 or getattr(learner, "positive_label", 1) != 1:
             raise ArgumentError("thresholds by group need two labels, of which 1 is the positive one; the learner has "
                                 f"num_labels={learner.num_labels} and positive_label={learner.positive_label}")
+        if getattr(learner, "num_groups", num_groups) > num_groups:
+            raise ArgumentError(f"the learner has num_groups={learner.num_groups}, and the thresholds {num_groups}; "
+                                f"pass num_groups={learner.num_groups}")
         self.metric = gap_name(notions.get(notion))
         require_choice("notion", self.metric, KINDS)
         self.learner, self.target, self.num_groups = learner, target, num_groups
@@ -73,26 +77,24 @@ class GroupThresholds:
 
     def decide(self, probabilities: Any, groups: Any) -> np.ndarray:
         """Rows' probabilities of label 1, (n,), as they are compared with ½; nothing is learned by it."""
-        given, groups = np.asarray(probabilities, "float64"), np.asarray(groups)
-        flat, codes = self.checked(np.atleast_1d(given), np.atleast_1d(groups))
+        given = as_numbers("probabilities", probabilities)
+        flat, codes = self.checked(given, groups)
         scores = np.array([threshold_walk.shifted_row(self.kind, p, k, self.prices, self.counts, self.seen[0])
                            for p, k in zip(flat, codes, strict=True)])
         return scores.reshape(given.shape)
 
     def decide_then_learn(self, probabilities: Any, labels: Any, groups: Any) -> np.ndarray:
         """The same of rows in order, (n,), each of which is learned before the next; labels may be −1."""
-        flat, codes = self.checked(np.atleast_1d(np.asarray(probabilities, "float64")), np.atleast_1d(groups))
-        labels = np.require(np.atleast_1d(labels), "int64", ["C", "W"])
-        if labels.shape != flat.shape:
-            raise RowError(f"there are {len(flat):,} probabilities and {len(labels):,} labels")
+        flat, codes = self.checked(probabilities, groups)
+        labels = self.codes("label", labels, 2, len(flat))
         scores = np.empty(len(flat))
         threshold_walk.walk(self.kind, flat, labels, codes, *self.moves, scores)
         return scores
 
     def learn(self, decisions: Any, labels: Any, groups: Any) -> None:
         """Decisions that were given before, when their labels and groups are known."""
-        decisions, labels = np.atleast_1d(decisions), np.atleast_1d(labels)
-        for decided, label, group in zip(decisions, labels, self.checked(decisions, np.atleast_1d(groups))[1],
+        decisions, codes = self.checked(decisions, groups)
+        for decided, label, group in zip(decisions, self.codes("label", labels, 2, len(decisions)), codes,
                                          strict=True):
             threshold_walk.learn_row(self.kind, float(decided), int(label), group, *self.moves)
 
@@ -106,24 +108,39 @@ class GroupThresholds:
         """(n, label): the learner's answers as they are decided by; both learn from the rows."""
         if self.learner is None:
             raise ArgumentError("there is no learner: pass one, or call decide and learn with its probabilities")
+        skips = getattr(self.learner, "on_bad_rows", "raise") == "skip"
+        if not skips:  # or else the learner would have learned from what is refused below
+            self.codes("label", y, 2), self.codes("group", a, self.num_groups)
         said = np.asarray(self.learner.predict_then_learn(x, y, a))
-        scores = np.clip(self.decide_then_learn(said[:, 1], y, a), 0.0, 1.0)
+        good = ~np.isnan(said[:, 1]) if skips else slice(None)  # of the others nothing was learned
+        scores = np.full(len(said), np.nan)
+        scores[good] = np.clip(self.decide_then_learn(
+            said[good, 1], np.asarray(y)[good], np.asarray(a)[good]), 0.0, 1.0)
         # As wide as ½ is from the largest number below it, so that the larger of the two is what was decided.
         return np.stack([np.where(scores >= 0.5, np.minimum(1 - scores, np.nextafter(0.5, 0)), 1 - scores), scores], 1)
 
-    def checked(self, values: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def checked(self, values: Any, groups: Any) -> tuple[np.ndarray, np.ndarray]:
         """Probabilities or decisions, and groups, as the compiled loop takes them."""
-        if values.ndim != 1 or groups.shape != values.shape:
-            raise RowError(f"probabilities of label 1 must be (n,) beside as many groups; got shapes {values.shape} "
-                           f"and {groups.shape}")
+        values = np.atleast_1d(as_numbers("probabilities", values))
+        if values.ndim != 1:
+            raise RowError(f"probabilities of label 1 must be (n,) beside as many groups; got shape {values.shape}")
         bad = ~((values >= 0) & (values <= 1))
         if bad.any():
             raise RowError(f"row {int(bad.argmax()):,}: the probability is {values[bad.argmax()]}, must be from 0 to 1")
-        wrong = ~((groups >= -1) & (groups < self.num_groups) & (groups == np.floor(groups)))
+        return np.require(values, "float64", ["C", "W"]), self.codes("group", groups, self.num_groups, len(values))
+
+    @staticmethod
+    def codes(name: str, given: Any, count: int, num_rows: int | None = None) -> np.ndarray:
+        """Labels or groups, as many as there are probabilities, if that is known."""
+        found = np.atleast_1d(as_numbers(f"{name}s", given))
+        num_rows = len(found) if num_rows is None else num_rows
+        if found.shape not in ((num_rows,), (num_rows, 1)):
+            raise RowError(f"there must be a {name} for each probability; got shapes {(num_rows,)} and {found.shape}")
+        found = found.reshape(-1)
+        wrong = is_no_code(found, count)
         if wrong.any():
-            raise RowError(f"row {int(wrong.argmax()):,}: group is {groups[wrong.argmax()]}, must be a whole number "
-                           f"from 0 to {self.num_groups - 1}, or −1 if missing")
-        return np.require(values, "float64", ["C", "W"]), np.require(groups, "int64", ["C", "W"])
+            raise RowError(f"row {int(wrong.argmax()):,}: {name} is {found[wrong.argmax()]}, must be {codes(count)}")
+        return np.require(found, "int64", ["C", "W"])
 
     @property
     def thresholds(self) -> np.ndarray:
@@ -137,8 +154,16 @@ class GroupThresholds:
         return {name: getattr(self, name).copy() for name in STATE}
 
     def set_state(self, state: dict[str, np.ndarray]) -> None:
-        """What `get_state` gave."""
+        """What `get_state` gave; all of it, or nothing if a part is wrong."""
+        if not isinstance(state, dict):
+            raise ArgumentError(f"the state is what get_state() gave, a dict of arrays; got {type(state).__name__}")
+        found = {}
         for name, value in state.items():
-            if name not in STATE or np.shape(value) != getattr(self, name).shape:
-                raise ArgumentError(f"the state is of other settings: {name} has shape {np.shape(value)}")
+            if name not in STATE:
+                raise ArgumentError(f"the state is of other settings: {name!r} is none of {', '.join(STATE)}")
+            found[name] = as_numbers(name, value)
+            if found[name].shape != getattr(self, name).shape or not np.isfinite(found[name]).all():
+                raise ArgumentError(f"the state is of other settings: {name} has shape {found[name].shape}, or a value "
+                                    "that is not finite")
+        for name, value in found.items():
             getattr(self, name)[...] = value

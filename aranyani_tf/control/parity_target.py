@@ -9,10 +9,6 @@ from aranyani_tf.control.decisions import GAPS
 from aranyani_tf.errors import ArgumentError
 from aranyani_tf.fairness.penalties import Huber
 
-# At the output level a small λ moves the decisions at once; the nodes' gaps are further from them, and need more.
-RULES: dict[str, dict[str, Any]] = {"output": {"memory": 250, "gain": 0.5, "damping": 0.0, "most": 5.0},
-                                    "node": {"memory": 1000, "gain": 2.0, "damping": 10.0, "most": 10.0}}
-
 
 def require_all_groups(update_when: str) -> None:
     """Raises where the groups of some decisions are never told: their rates cannot be known, nor may be used."""
@@ -24,10 +20,9 @@ def require_all_groups(update_when: str) -> None:
 def with_defaults(constraint: str | None, penalty: Any, decay: float | None, forget: str | None,
                   online: bool) -> tuple[Any, ...]:
     """A model's constraint, penalty, decay and forget: those that keep a target best, where none was given."""
-    level = constraint or "output"
     if decay is None and online:
-        decay = 0.01 if level == "output" else 0.003
-    return (level, Huber(linear_slope=1.0) if penalty is None else penalty, decay,
+        decay = 0.01
+    return (constraint or "output", Huber(linear_slope=1.0) if penalty is None else penalty, decay,
             forget or ("rows" if decay is None else "time"))
 
 
@@ -37,8 +32,8 @@ class ParityTarget:
 
     The group is needed to learn, as ever, and never to predict. A model that is given a target and no `constraint`,
     `penalty`, `decay` and `forget` has those that keep it best: the output level, a slope of 1, a decay of 0.01 in
-    time (0.003 at other levels). The target is a goal that λ is moved by, not a promise: docs/live.md says how often
-    it was kept, and where it was not.
+    time. The target is a goal that λ is moved by, not a promise: docs/live.md says how often it was kept, and where it
+    was not.
 
     Args:
         target: the largest difference between two groups' rates of decisions.
@@ -48,13 +43,12 @@ class ParityTarget:
         memory: rows over which the recent gap is taken.
         margin: the share of the target that is aimed at, so that swings stay below it.
         gain, damping, smoothing: κᵢ, κₚ and ν.
-        most: the largest λ. It, the memory, the gain and the damping are those of `RULES` where they are None: what
-            was found to do for the constraint's level, on streams of docs/live.md.
+        most: the largest λ.
         start: λ until it first moves.
         warm_up: rows before that.
         chance: how many standard errors the recent gap is shorter by, so that a small group's chance moves nothing.
-        correction: whether, at the output level, the gap of probabilities is corrected for what the decisions' is
-            beside it; see `control.correction`.
+        correction: whether the gaps that λ is multiplied with have offsets, which follow the decisions' gap; see
+            `control.correction`. Constraints of one's own have none.
 
     >>> import aranyani_tf as ar
     >>> stream = ar.datasets.load("synthetic", num_rows=4000, seed=0)
@@ -66,10 +60,10 @@ class ParityTarget:
     ['row', 'fairness_weight', 'gap', 'recent_gap']
     """
 
-    def __init__(self, target: float, *, metric: str | None = None, every: int = 50, memory: int | None = None,
-                 margin: float = 0.9, gain: float | None = None, damping: float | None = None,
-                 smoothing: float = 0.8, most: float | None = None, start: float = 0.0, warm_up: int = 200,
-                 chance: float = 0.0, correction: bool = True) -> None:
+    def __init__(self, target: float, *, metric: str | None = None, every: int = 50, memory: float = 250,
+                 margin: float = 0.9, gain: float = 0.5, damping: float = 0.0, smoothing: float = 0.8,
+                 most: float = 5.0, start: float = 0.0, warm_up: int = 200, chance: float = 0.0,
+                 correction: bool = True) -> None:
         require_number("target", target, 0, 1, below=True)
         if metric is not None:
             require_choice("metric", metric, GAPS)
@@ -77,22 +71,13 @@ class ParityTarget:
         require_whole("warm_up", warm_up, 0)
         require_number("margin", margin, 0, 1, above=True)
         require_number("smoothing", smoothing, 0, 1, below=True)
+        require_number("memory", memory, 1)
+        for name, value in (("most", most), ("gain", gain), ("damping", damping), ("chance", chance)):
+            require_number(name, value, 0)
         require_number("start", start, 0, most)
-        require_number("chance", chance, 0)
-        for name, value, low in (("memory", memory, 1), ("most", most, 0), ("gain", gain, 0), ("damping", damping, 0)):
-            if value is not None:
-                require_number(name, value, low)
-        self.target, self.metric, self.every, self.margin, self.smoothing = target, metric, every, margin, smoothing
-        self.memory: Any = memory
-        self.gain: Any = gain
-        self.damping: Any = damping
-        self.most: Any = most
+        self.target, self.metric, self.every, self.memory, self.margin = target, metric, every, memory, margin
+        self.gain, self.damping, self.smoothing, self.most = gain, damping, smoothing, most
         self.start, self.warm_up, self.chance, self.correction = start, warm_up, chance, bool(correction)
-
-    def for_level(self, level: str) -> "ParityTarget":
-        """The same with nothing left open, for a model whose constraint is of this level."""
-        rule = RULES.get(level, RULES["node"])
-        return ParityTarget(**(vars(self) | {name: value for name, value in rule.items() if vars(self)[name] is None}))
 
     def get_config(self) -> dict[str, Any]:
         return dict(vars(self))

@@ -17,7 +17,7 @@ def pieces(steering: Steering | None, num_rows: int, samples_per_step: int) -> I
         yield slice(start, start := min(start + room, num_rows))
 
 
-def learn_steered(engine: Any, state: Any, optimizer: Any, fairness_weight: float, steering: Steering | None,
+def learn_steered(exchange: Any, state: Any, optimizer: Any, fairness_weight: float, steering: Steering | None,
                   features: np.ndarray, labels: np.ndarray, groups: np.ndarray, row_weights: np.ndarray, *,
                   records: bool) -> tuple[np.ndarray, np.ndarray, float]:
     """`RowEngine.learn`, stretch by stretch; λ and the gaps' offsets are the steering's where there is one.
@@ -25,15 +25,15 @@ def learn_steered(engine: Any, state: Any, optimizer: Any, fairness_weight: floa
     Args:
         row_weights: (row,), or empty.
     """
-    outputs, norms, penalty = [], [], 0.0
+    engine, outputs, norms, penalty = exchange.engine, [], [], 0.0
     for here in pieces(steering, len(labels), engine.settings.samples_per_step):
         weight, offsets = (fairness_weight, NO_OFFSETS) if steering is None else (steering.weight, steering.offsets)
         said, steps, penalty = engine.learn(state, optimizer, weight, features[here], labels[here], groups[here],
-                                            row_weights[here], records=records, offsets=offsets)
+                                            row_weights[here], records=records, offsets=exchange.offsets(offsets))
         outputs.append(said)
         norms.append(steps)
         if steering is not None:
-            steering.take(labels[here], groups[here], said)
+            steering.take(labels[here], groups[here], said, lambda: exchange.output_shares(state))
     if len(outputs) == 1:
         return outputs[0], norms[0], penalty
     if not outputs:  # no rows: the penalty as it stands

@@ -15,7 +15,7 @@ import copy
 import numpy as np
 import pandas as pd
 
-from aranyani_tf.control.correction import FEW, Correction
+from aranyani_tf.control.correction import FEW, Correction, Shares
 from aranyani_tf.control.decisions import count, gap_of
 from aranyani_tf.control.parity_target import ParityTarget
 from aranyani_tf.engine.row_engine import plain
@@ -56,29 +56,33 @@ class Steering:
 
     @property
     def offsets(self) -> np.ndarray:
-        """What is added to the gaps that λ is multiplied with, (contrast, label); empty if nothing is."""
-        return NO_OFFSETS if self.correction is None else self.correction.offsets
+        """What is added to the gaps that λ is multiplied with, (contrast, value); empty if nothing is."""
+        return NO_OFFSETS if self.correction is None else self.correction.spread
 
     @property
     def counts(self) -> np.ndarray:
         """The table of all rows that the model has learned."""
         return self.before + self.total + self.fresh
 
-    def take(self, labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray) -> None:
-        """Rows that were answered and learned; more than there is `room` for are looked at together."""
-        self.counted(count(plain(labels, "float64"), plain(groups, "int32"), plain(outputs, outputs.dtype), self.fresh))
+    def take(self, labels: np.ndarray, groups: np.ndarray, outputs: np.ndarray, shares: Shares | None = None) -> None:
+        """Rows that were answered and learned; more than there is `room` for are looked at together.
 
-    def take_table(self, table: np.ndarray) -> None:
+        `shares` is asked if λ moves.
+        """
+        self.counted(count(plain(labels, "float64"), plain(groups, "int32"), plain(outputs, outputs.dtype), self.fresh),
+                     shares)
+
+    def take_table(self, table: np.ndarray, shares: Shares | None = None) -> None:
         """The same, of rows that somebody else has counted."""
         self.fresh += table
-        self.counted(int(table.sum()))
+        self.counted(int(table.sum()), shares)
 
-    def counted(self, num_rows: int) -> None:
+    def counted(self, num_rows: int, shares: Shares | None) -> None:
         self.num_fresh += num_rows
         if self.num_fresh >= self.goal.every:
-            self.move()
+            self.move(shares)
 
-    def move(self) -> None:
+    def move(self, shares: Shares | None = None) -> None:
         """λ, and the offsets, by the gaps as they stand."""
         goal, few = self.goal, 0 if self.correction is None else FEW
         self.total += self.fresh
@@ -92,7 +96,7 @@ class Steering:
             largest, aim = max(overall, of_late), goal.margin * goal.target
             if self.correction is not None:
                 largest = max(largest, gap_of(self.later, self.metric, self.positive_label, few=few))
-                self.correction.move((self.total, self.recent, self.later), aim)
+                self.correction.move((self.total, self.recent, self.later), aim, shares)
             violation, before = largest - aim, self.average
             self.average = goal.smoothing * before + (1 - goal.smoothing) * violation
             moved = self.weight + goal.gain * violation + goal.damping * (self.average - before)
@@ -120,7 +124,8 @@ class Steering:
                                       self.num_moves], "float64"),
                  "tables": np.stack([self.total, self.recent, self.fresh, self.before]), "record": self.record}
         if self.correction is not None:
-            found |= {"later": self.later, "offsets": np.stack([self.correction.summed, self.correction.offsets])}
+            found |= {"later": self.later, "offsets": np.stack([self.correction.summed, self.correction.offsets]),
+                      "spread": self.correction.spread}
         return found
 
     def load(self, values: dict[str, np.ndarray]) -> None:
@@ -132,3 +137,4 @@ class Steering:
         if self.correction is not None:
             self.later = np.array(values["later"], "float64")
             self.correction.summed, self.correction.offsets = np.array(values["offsets"], "float64")
+            self.correction.spread = np.array(values["spread"], "float64")

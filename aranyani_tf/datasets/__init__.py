@@ -42,7 +42,7 @@ def load(name: str, **options: Any) -> Stream:
     >>> load("adult", preprocessing="one_hot", drop_group=True).num_features
     106
     """
-    if name not in LOADERS:
+    if not isinstance(name, str) or name not in LOADERS:
         raise ArgumentError(f"unknown dataset {name!r}; known are {', '.join(names())}")
     stream = LOADERS[name](**options)
     if not isinstance(stream, Stream):

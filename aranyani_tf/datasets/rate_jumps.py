@@ -5,8 +5,10 @@ from statistics import NormalDist
 
 import numpy as np
 
-from aranyani_tf.arguments import require_whole
+from aranyani_tf.arguments import require_number, require_room, require_seed, require_whole
 from aranyani_tf.datasets.synthetic import require_share
+from aranyani_tf.errors import ArgumentError
+from aranyani_tf.streams.row_rules import LARGEST
 from aranyani_tf.streams.stream import Stream
 
 
@@ -35,9 +37,14 @@ def rate_jumps(num_rows: int = 200_000, num_features: int = 14, minority: float 
     for name, value, least in (("num_rows", num_rows, 1), ("num_features", num_features, 2),
                                ("jump_every", jump_every, 1)):
         require_whole(name, value, least)
-    require_share("minority", minority)
+    require_room("the stream", num_rows * num_features)
+    require_number("bias", bias, -LARGEST)
+    require_seed(seed)
+    require_share("minority", minority, optional=False)
+    if isinstance(rates, (str, bytes)) or not isinstance(rates, Sequence) or not rates:
+        raise ArgumentError(f"rates must be a list of numbers between 0 and 1, got {rates!r}")
     for rate in rates:
-        require_share("each of rates", rate)
+        require_share("each of rates", rate, optional=False)
     random, half = np.random.default_rng(seed), num_features // 2
     groups = (random.random(num_rows) < minority).astype(int)
     features = random.normal(size=(num_rows, num_features))
@@ -45,7 +52,7 @@ def rate_jumps(num_rows: int = 200_000, num_features: int = 14, minority: float 
     weights /= np.linalg.norm(weights)
     score = NormalDist(sigma=np.sqrt(1.25))  # of a weighted sum with variance 1, and noise with 0.25
     thresholds = np.array([score.inv_cdf(1 - rate) for rate in rates])[
-        np.arange(num_rows) // jump_every % len(rates)]
+        np.arange(num_rows) // int(min(jump_every, num_rows)) % len(rates)]
     labels = features[:, half:] @ weights + 0.5 * random.normal(size=num_rows) > thresholds
     features[:, :half] += bias * (0.5 - groups)[:, None]
     return Stream(features.astype("float32"), labels.astype(int), groups, name="rate_jumps",

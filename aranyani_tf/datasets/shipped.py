@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from aranyani_tf.errors import DamagedFileError
 from aranyani_tf.files import sha256
 
 Order = Sequence[int] | np.ndarray | None  # numbers of rows; None leaves all as they are
@@ -31,8 +32,8 @@ def shipped(name: str) -> Path:
         raise FileNotFoundError(f"the data file {name} is missing. {repair}")
     found = sha256(paths[0])
     if found != SHA256[name]:
-        raise ValueError(f"{paths[0]} is damaged: its sha256 is {found}, it should be {SHA256[name]}. {repair}; "
-                         "`make data` rebuilds the tables from their sources")
+        raise DamagedFileError(f"{paths[0]} is damaged: its sha256 is {found}, it should be {SHA256[name]}. {repair}; "
+                               "`make data` rebuilds the tables from their sources")
     return paths[0]
 
 

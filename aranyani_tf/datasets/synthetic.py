@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from aranyani_tf.arguments import require_whole
+from aranyani_tf.arguments import require_number, require_room, require_seed, require_whole
 from aranyani_tf.errors import ArgumentError
+from aranyani_tf.streams.row_rules import LARGEST
 from aranyani_tf.streams.stream import Stream
 
 
@@ -27,7 +28,11 @@ def synthetic(num_rows: int = 10_000, num_features: int = 14, num_labels: int = 
     for name, value, least in (("num_rows", num_rows, 1), ("num_features", num_features, 1),
                                ("num_labels", num_labels, 2), ("num_groups", num_groups, 2)):
         require_whole(name, value, least)
+    require_room("the stream", num_rows * (num_features + num_labels))
+    require_room("the weights", num_features * num_labels)
     require_share("drift_at", drift_at)
+    require_number("bias", bias, -LARGEST)
+    require_seed(seed)
     random = np.random.default_rng(seed)
     groups = random.choice(num_groups, size=num_rows, p=group_sizes(num_groups, minority))
     num_shifted = max(num_features // 2, 1)
@@ -52,6 +57,11 @@ def group_sizes(num_groups: int, minority: float | None) -> np.ndarray:
     return np.array([(1 - minority) / (num_groups - 1)] * (num_groups - 1) + [minority])
 
 
-def require_share(name: str, value: float | None) -> None:
-    if value is not None and not 0 < value < 1:
-        raise ArgumentError(f"{name} must lie between 0 and 1, or be None; got {value!r}")
+def require_share(name: str, value: float | None, optional: bool = True) -> None:
+    if value is None and optional:
+        return
+    try:
+        require_number(name, value, 0, 1, above=True, below=True)
+    except ArgumentError:
+        way_out = ", or be None" if optional else ""
+        raise ArgumentError(f"{name} must lie between 0 and 1{way_out}; got {value!r}") from None

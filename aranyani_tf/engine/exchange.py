@@ -9,28 +9,12 @@ from typing import Any
 import keras
 import numpy as np
 
-from aranyani_tf.engine.layout import LEAF, NODE, Parts, by_levels, leaf_order
+from aranyani_tf.engine.layout import LEAF, NODE, OUTPUT, Parts, sizes
 from aranyani_tf.engine.optimizers import ADAM, SGD, Optimizer
 from aranyani_tf.engine.row_engine import ForestEngine, State
+from aranyani_tf.engine.shares import OutputShares
 from aranyani_tf.fairness.statistics import CellStatistics
 from aranyani_tf.variables import put, value_of
-
-
-class Order:
-    """Places of one kind, nodes or leaves: which of (tree, place) order comes where in level order."""
-
-    def __init__(self, order: np.ndarray, num_trees: int) -> None:
-        self.order, self.num_trees = order, num_trees
-
-    def by_level(self, per_tree: np.ndarray) -> np.ndarray:
-        """(…, tree, place) → (…, place by level)."""
-        return per_tree.reshape(*per_tree.shape[:-2], -1)[..., self.order]
-
-    def by_tree(self, by_level: np.ndarray) -> np.ndarray:
-        """(…, place by level, idle ones behind them) → (…, tree, place)."""
-        result = np.empty((*by_level.shape[:-1], len(self.order)), by_level.dtype)
-        result[..., self.order] = by_level[..., : len(self.order)]
-        return result.reshape(*by_level.shape[:-1], self.num_trees, -1)
 
 
 class Exchange:
@@ -40,8 +24,8 @@ class Exchange:
         shape = engine.shape
         self.engine, self.level = engine, shape.level
         self.forest = engine.forest
-        self.nodes = Order(by_levels(shape.num_trees, shape.height), shape.num_trees)
-        self.leaves = Order(leaf_order(shape.num_trees, shape.height), shape.num_trees)
+        self.shares = OutputShares(shape.num_trees, shape.height, by_leaf=shape.level == LEAF)
+        self.nodes, self.leaves = self.shares.nodes, self.shares.leaves
         self.used = len(self.nodes.order)
 
     def read(self, statistics: CellStatistics, optimizer: keras.Optimizer | None = None) -> State:
@@ -137,6 +121,22 @@ class Exchange:
             packed = np.zeros(statistics.square_mean.shape, parts.squares.dtype)
             packed[:, order] = parts.squares[:, : len(order)]
             put(statistics.square_mean, packed)
+
+    def output_shares(self, state: State) -> np.ndarray | None:
+        """Those of `shares`, (place, label); None of the output itself, whose gap they are of."""
+        if self.level == OUTPUT:
+            return None
+        parts, seen = self.engine.parts(state), state.counts[: self.engine.shape.num_cells] > 0
+        return self.shares.by_level(parts.values[seen].mean(axis=0), parts.logits)
+
+    def offsets(self, offsets: np.ndarray) -> np.ndarray:
+        """Of gaps, (contrast, place): in the engine's order, with none for idle slots."""
+        if self.level == OUTPUT or not offsets.size:
+            return offsets
+        order = (self.leaves if self.level == LEAF else self.nodes).order
+        result = np.zeros((len(offsets), sizes.py_func(self.engine.shape)[2]))
+        result[:, : len(order)] = offsets[:, order]
+        return result
 
     def by_depth(self, parts: Parts) -> np.ndarray:
         """The gradients of the LEAF level as (cell, input, leaf, depth)."""

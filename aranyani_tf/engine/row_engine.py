@@ -12,7 +12,7 @@ from aranyani_tf.engine.coverage import LEVELS
 from aranyani_tf.engine.layout import NODE, OUTPUT, Parts, Shape
 from aranyani_tf.engine.optimizers import ADAM, Optimizer
 from aranyani_tf.engine.passes import SIGMOID, SMOOTHERSTEP
-from aranyani_tf.engine.walk import NO_OFFSETS, Settings, plan_of, walk
+from aranyani_tf.engine.walk import NO_OFFSETS, Settings, look, plan_of, walk
 from aranyani_tf.engine.work import work_sizes
 from aranyani_tf.errors import ArgumentError
 from aranyani_tf.fairness.notions import NOTIONS
@@ -22,7 +22,7 @@ from aranyani_tf.forest.oblique_forest import ObliqueForest
 from aranyani_tf.learning.forest_learner import ForestLearner
 from aranyani_tf.learning.step import Step
 
-NO_KINDS, NO_LABELS, NO_GROUPS, NO_WEIGHTS = np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int32), np.zeros(0)
+NO_KINDS, NO_WEIGHTS = np.zeros(0, np.int64), np.zeros(0)
 NO_OPTIMIZER = Optimizer(ADAM, 0.0)
 
 
@@ -79,9 +79,7 @@ class ForestEngine:
         """What the forest says about rows that were checked: (row, label)."""
         plan = plan_of(self.shape, self.settings._replace(samples_per_step=1), NO_OPTIMIZER)
         outputs = np.empty((len(features), self.shape.num_labels), self.dtype)
-        walk(*plan, state.numbers, state.counts, state.iterations, *self.work(), self.contrasts, self.table,
-             only_read(features, self.dtype), NO_LABELS, NO_GROUPS, NO_KINDS, NO_WEIGHTS, False, False, outputs,
-             outputs[:0])
+        look(*plan, state.numbers, *self.work(), only_read(features, self.dtype), outputs)
         return outputs
 
 
@@ -153,7 +151,7 @@ class RowEngine(ForestEngine):
         _, penalty = walk(*plan_of(self.shape, settings, optimizer, offsets), state.numbers, state.counts,
                           state.iterations, *self.work(settings.samples_per_step), self.contrasts, table,
                           only_read(features, self.dtype), plain(labels, "float64"), plain(groups, "int32"), kinds,
-                          plain(row_weights, "float64"), True, False, outputs, norms)
+                          plain(row_weights, "float64"), False, outputs, norms)
         return outputs, norms, penalty
 
     def kinds_of(self, labels: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -5,6 +5,8 @@ from typing import Any, Self
 import keras
 import tensorflow as tf
 
+from aranyani_tf.errors import ArgumentError
+
 BINARY = (
     keras.metrics.AUC, keras.metrics.Precision, keras.metrics.Recall, keras.metrics.TruePositives,
     keras.metrics.TrueNegatives, keras.metrics.FalsePositives, keras.metrics.FalseNegatives,
@@ -63,3 +65,15 @@ def fitting(metric: str | keras.metrics.Metric, num_labels: int,
         kinds = [kind for kind in BINARY if kind.__name__.lower() == plain and kind not in NEED_ARGUMENTS]
         metric = kinds[0]() if kinds else metric
     return OfLabel(metric, positive_label) if num_labels == 2 and isinstance(metric, BINARY) else metric
+
+
+def checked_metrics(metrics: Any) -> list[Any]:
+    """A list of Keras's metrics, or of their names, or None, as a list; raises if it is anything else."""
+    if not isinstance(metrics, (list, tuple, type(None))):
+        raise ArgumentError(f"metrics must be a list of Keras's metrics or their names, got {metrics!r}")
+    for metric in metrics or []:
+        try:
+            keras.metrics.get(metric)  # which knows every name
+        except (ValueError, TypeError, KeyError) as error:
+            raise ArgumentError(f"metrics must be Keras's or their names, got {metric!r}: {error}") from error
+    return list(metrics or [])

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from aranyani_tf.errors import DivergedError
+from aranyani_tf.arguments import require_object, require_whole
+from aranyani_tf.errors import ArgumentError, DivergedError
 from aranyani_tf.evaluation.records import StreamRecord
 from aranyani_tf.interfaces import StreamLearner
 from aranyani_tf.streams.row_rules import RowRules
@@ -22,6 +23,10 @@ def learn_stream(learner: StreamLearner, stream: Stream, *, checkpoints: Sequenc
             before it learned from it. `Aranyani` is one, and so are all baselines.
         on_chunk: called with the number of rows of each piece of work that is done.
     """
+    require_object("learner", learner, ["predict_then_learn"], "a model")
+    if not isinstance(stream, Stream):
+        raise ArgumentError(f"stream must be a Stream, got {type(stream).__name__}")
+    require_whole("chunk_size", chunk_size, 1)
     num_labels = getattr(learner, "num_labels", stream.num_labels)
     num_groups = getattr(learner, "num_groups", stream.num_groups)
     rules = RowRules(stream.num_features, num_labels, num_groups, feature_names=stream.feature_names,

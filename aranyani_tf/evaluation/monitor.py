@@ -9,13 +9,14 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from aranyani_tf.arguments import as_names
 from aranyani_tf.checked_json import Kind
 from aranyani_tf.errors import ArgumentError, DamagedFileError
 from aranyani_tf.evaluation.alarm import sound
 from aranyani_tf.evaluation.decision_counts import DecisionCounts
 from aranyani_tf.evaluation.gap_interval import GapInterval
 from aranyani_tf.evaluation.monitor_report import MonitorReport, report_of
-from aranyani_tf.evaluation.monitor_settings import MonitorSettings
+from aranyani_tf.evaluation.monitor_settings import MonitorSettings, require_counts
 from aranyani_tf.evaluation.prequential import RECENT
 
 MONITOR = Kind("FairnessMonitor", 1, DamagedFileError, "write one with monitor.save(path)")
@@ -64,13 +65,14 @@ class FairnessMonitor:
                  level: float = 0.05, limit: float | None = None, decay: float | None = 1 / RECENT,
                  on_alarm: Function | None = None, positive_label: int = 1,
                  group_names: Sequence[str] | None = None, run: Any = None) -> None:
-        names = None if group_names is None else [str(name) for name in group_names]
-        self.settings = MonitorSettings(num_groups, num_labels, notion, level, limit, decay, positive_label, names)
+        names = as_names("group_names", group_names)
+        self.settings = MonitorSettings(num_groups, num_labels, notion, level, limit, decay, positive_label,
+                                        None if names is None else list(names))
         if on_alarm is not None and not callable(on_alarm):
             raise ArgumentError(f"on_alarm must be a function of the report, got {on_alarm!r}")
         self.on_alarm, self.run, self.lock = on_alarm, run, threading.Lock()
-        self.interval = GapInterval(notion, num_labels, num_groups, positive_label, level)
-        self.counts = DecisionCounts(num_labels, num_groups, decay or 0.0)
+        self.interval = GapInterval(notion, num_labels, num_groups, positive_label, self.settings.level)
+        self.counts = DecisionCounts(num_labels, num_groups, self.settings.decay or 0.0)
         self.before = np.zeros_like(self.counts.all)  # what `rearm` left behind
         self.alarmed, self.news, self.next_look = False, 0, 1  # news: rows and late labels since then
 
@@ -187,13 +189,17 @@ class FairnessMonitor:
     def from_json(cls, text: str, *, on_alarm: Function | None = None, run: Any = None,
                   place: str = "the text") -> Self:
         """The monitor that `to_json` was asked for; it goes on exactly, and an alarm that was sounded stays so."""
-        return cls.of_state(MONITOR.opened(text, place), on_alarm, run)
+        return cls.of_state(MONITOR.opened(text, place), on_alarm, run, place)
 
     @classmethod
-    def of_state(cls, state: dict[str, Any], on_alarm: Function | None, run: Any) -> Self:
-        monitor = cls(**state["settings"], on_alarm=on_alarm, run=run)
-        monitor.absorb(state)
-        monitor.next_look = state["next_look"]
+    def of_state(cls, state: dict[str, Any], on_alarm: Function | None, run: Any, place: str) -> Self:
+        try:
+            monitor = cls(**state["settings"], on_alarm=on_alarm, run=run)
+            require_counts(monitor.counts.all.shape, state)
+            monitor.absorb(state)
+            monitor.next_look = state["next_look"]
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise MONITOR.damaged(place, f"{type(error).__name__}: {error}") from error
         return monitor
 
     def save(self, path: str | os.PathLike) -> None:
@@ -203,4 +209,4 @@ class FairnessMonitor:
     @classmethod
     def load(cls, path: str | os.PathLike, *, on_alarm: Function | None = None, run: Any = None) -> Self:
         """The monitor that was saved there."""
-        return cls.of_state(MONITOR.read(path), on_alarm, run)
+        return cls.of_state(MONITOR.read(path), on_alarm, run, str(path))

@@ -6,12 +6,14 @@ with the stream.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from aranyani_tf.arguments import require_whole
+from aranyani_tf.errors import ArgumentError
 from aranyani_tf.evaluation.tallies import tally_for
 
 NUM_WINDOWS = 20
@@ -42,6 +44,8 @@ class StreamRecord:
 
     def __init__(self, num_rows: int, *, num_models: int = 1, num_labels: int = 2, num_groups: int = 2,
                  positive_label: int = 1, checkpoints: Sequence[int] | None = None) -> None:
+        if checkpoints is not None and (isinstance(checkpoints, (str, bytes)) or not isinstance(checkpoints, Sequence)):
+            raise ArgumentError(f"checkpoints must be a list of numbers of rows, got {checkpoints!r}")
         for checkpoint in checkpoints or ():
             require_whole("a checkpoint", checkpoint, 1, num_rows)
         self.checkpoints = sorted({*(checkpoints or log_spaced(num_rows)), num_rows})
@@ -84,6 +88,16 @@ class StreamRecord:
         first, last = np.searchsorted(self.ends, [start, stop], side="right")
         return {name: table[first:last].sum(axis=0) for name, table in self.tables.items()}
 
+    def measured(self, stretches: Sequence[tuple[int, int]]) -> dict[str, np.ndarray]:
+        """The metrics of several (start, stop), each (stretch, model).
+
+        All at once, since to call TensorFlow takes longer than what is computed here.
+        """
+        if not stretches:
+            return {}
+        found = [self.between(*stretch) for stretch in stretches]
+        return self.tally.measured({name: np.stack([tables[name] for tables in found]) for name in self.tables})
+
     def frame(self) -> pd.DataFrame:
         """One row a model and checkpoint: `model`, `step`, then the metrics.
 
@@ -91,12 +105,15 @@ class StreamRecord:
         `window_demographic_parity` is the mean over the windows that are complete, and have rows of two
         groups. NaN is what cannot be known.
         """
-        gaps = [self.tally.measured(self.between(*window))["demographic_parity"]
-                for window in zip(self.windows[:-1], self.windows[1:], strict=True)]
+        gaps = self.measured(list(pairwise(self.windows)))["demographic_parity"]
+        of_steps = self.measured([(0, step) for step in self.checkpoints])
+        late_steps = [step for step in self.checkpoints if step > self.half]
+        of_late = self.measured([(self.half, step) for step in late_steps])
         frames = []
         for index, step in enumerate(self.checkpoints):
-            found = self.tally.measured(self.between(0, step))
-            late = self.tally.measured(self.between(self.half, step)) if step > self.half else {}
+            found = {name: values[index] for name, values in of_steps.items()}
+            late = ({name: values[late_steps.index(step)] for name, values in of_late.items()}
+                    if step > self.half else {})
             headline = [name for name in HEADLINE if name in found]
             complete = (self.windows[1:] <= step).sum()
             columns: dict[str, Any] = {"model": np.arange(self.num_models), "step": step}
@@ -110,11 +127,10 @@ class StreamRecord:
         return pd.concat(frames).sort_values(["model", "step"]).reset_index(drop=True)
 
 
-def mean_of_known(gaps: Sequence[np.ndarray]) -> np.ndarray:
+def mean_of_known(gaps: np.ndarray) -> np.ndarray:
     """The mean over windows, of those in which the groups can be compared: (window, model) → (model,)."""
-    every = np.array(gaps)
-    known = ~np.isnan(every)
-    means = np.where(known, every, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    known = ~np.isnan(gaps)
+    means = np.where(known, gaps, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     return np.where(known.any(axis=0), means, np.nan)
 
 

@@ -12,7 +12,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from aranyani_tf.arguments import require_choice, require_seed, require_whole
+from aranyani_tf.arguments import require_choice, require_room, require_seed, require_whole
 from aranyani_tf.errors import ArgumentError, RowError
 from aranyani_tf.forest.routing import leaf_probabilities_by_levels, leaf_probabilities_by_mask
 
@@ -92,6 +92,7 @@ class ObliqueForest(keras.layers.Layer):
 
     def build(self, input_shape: tuple[int | None, ...]) -> None:
         num_features = input_shape[-1]
+        require_room("the forest", self.num_trees * self.num_leaves * ((num_features or 1) + self.num_labels))
         # Three independent seeds, so that one seed's bias is not another one's kernel.
         kernel_seed, bias_seed, leaf_seed = map(
             int, np.random.SeedSequence(self.seed).generate_state(3) >> 1)

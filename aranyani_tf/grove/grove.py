@@ -55,6 +55,8 @@ class Grove:
     def __init__(self, model_settings: dict[str, Any] | None = None, *, fairness_weights: Iterable[float],
                  seeds: Iterable[int], learning_rate: float = 2e-3,
                  model_class: type[Aranyani] = Aranyani) -> None:
+        if not isinstance(model_settings, (dict, type(None))):
+            raise ArgumentError(f"model_settings must be a dict of what Aranyani takes, got {model_settings!r}")
         self.model_class, self.settings = model_class, dict(model_settings or {})
         for name in {"fairness_weight", "seed"} & set(self.settings):
             raise ArgumentError(f"{name} is a side of the grid: pass {name}s=[…], not a model setting")
@@ -73,6 +75,7 @@ class Grove:
         self.trained: dict[Member, Any] = {}  # what `self.loop` makes a model of
         self.diverged: list[Member] = []
         self.gradient_norms: pd.DataFrame | None = None
+        self.at_once: int | None = None  # members in one pass; as many as fit a core's cache if None
 
     def single(self, seed: int, **settings: Any) -> Aranyani:
         """The single model of a seed, built but not trained."""
@@ -105,7 +108,7 @@ class Grove:
         if shuffle and not getattr(stream, "reorderable", True):
             stream.require_reorderable()
         require_whole("chunk_size", chunk_size, 1)
-        checkpoints = None if checkpoints is None else list(checkpoints)
+        checkpoints = None if checkpoints is None else listed("checkpoints", checkpoints)
         chunks = Chunks.of(stream, size=chunk_size)
         self.num_features = chunks.num_features
         template = self.single(self.members[0][1])
@@ -113,13 +116,8 @@ class Grove:
         rows = tuple(map(np.concatenate, zip(*template.feed(chunks).good_pieces(), strict=True)))
         template.check_probabilities(rows[0])
         held_out = None if held_out is None else checked(held_out, template)
-        loop: EngineWalk | GridWalk
-        if template.engine == "numba":
-            loop = EngineWalk(template, self.optimizer)
-        else:
-            loop = GridWalk(template.step, self.optimizer, template.samples_per_step,
-                            template.target_scale is not None)
-        self.loop, self.trained, self.diverged, records, norms = loop, {}, [], [], []
+        loop = self.loop = self.loop_of(template)
+        self.trained, self.diverged, records, norms = {}, [], [], []
         with tqdm(total=len(rows[0]) * len(self.members), unit="sample", unit_scale=True,
                   disable=not verbose) as bar:
             for members, filled in self.groups(template, isinstance(loop, EngineWalk)):
@@ -149,9 +147,7 @@ class Grove:
         if template.record_gradients:
             self.gradient_norms = pd.concat(norms, ignore_index=True)
         if self.diverged:
-            told = ", ".join(f"λ={weight:g} with seed {seed}" for weight, seed in self.diverged[:5])
-            warnings.warn(f"{len(self.diverged)} of {len(self.members)} members have diverged ({told}): their records "
-                          "are NaN from there on", stacklevel=2)
+            warnings.warn(self.told_diverged(), stacklevel=2)
         if template.num_labels > 1:
             counts = record.between(0, len(rows[0]))["counts"]  # (model, …)
             known = counts[np.isfinite(counts).all(axis=(1, 2, 3))]
@@ -159,6 +155,30 @@ class Grove:
             for sentence in filter(None, sentences):
                 warnings.warn(sentence, stacklevel=2)
         return pd.concat(records, ignore_index=True)
+
+    def told_diverged(self) -> str:
+        told = ", ".join(f"λ={weight:g} with seed {seed}" for weight, seed in self.diverged[:5])
+        return (f"{len(self.diverged)} of {len(self.members)} members have diverged ({told}): their records are NaN "
+                "from there on")
+
+    def loop_of(self, template: Aranyani) -> EngineWalk | GridWalk:
+        """What takes the members through a stream."""
+        if template.engine == "numba":
+            return EngineWalk(template, self.optimizer)
+        return GridWalk(template.step, self.optimizer, template.samples_per_step, template.target_scale is not None)
+
+    def prepare(self, num_features: int) -> int:
+        """For members that are trained elsewhere, some of them here and some there, and put into `trained`.
+
+        Gives how many belong together: members that learn in one pass round alike only if they stay in it.
+        """
+        self.num_features = num_features
+        template = self.single(self.members[0][1])
+        self.loop = self.loop_of(template)
+        if isinstance(self.loop, EngineWalk):
+            return 1
+        self.at_once = self.passing_at_once(template)
+        return self.at_once
 
     def groups(self, template: Aranyani, apart: bool) -> Iterator[tuple[list[Member], list[Member]]]:
         """Members that learn at once, and the same filled up to one size for one compilation.
@@ -169,13 +189,17 @@ class Grove:
             for first in range(0, len(self.members), MOST):
                 yield self.members[first : first + MOST], self.members[first : first + MOST]
             return
-        state = sum(variable.value.numpy().nbytes for variable in template.learner.variables) * 3 + sum(
-            weight.numpy().nbytes for weight in template.statistics.weights)
-        most = min(max(CACHE // state, 1), MOST)
-        at_once = -(-len(self.members) // -(-len(self.members) // most))  # evenly
+        at_once = self.at_once or self.passing_at_once(template)
         for first in range(0, len(self.members), at_once):
             members = self.members[first : first + at_once]
             yield members, members + members[:1] * (at_once - len(members))
+
+    def passing_at_once(self, template: Aranyani) -> int:
+        """How many members learn in one pass."""
+        state = sum(variable.value.numpy().nbytes for variable in template.learner.variables) * 3 + sum(
+            weight.numpy().nbytes for weight in template.statistics.weights)
+        most = min(max(CACHE // state, 1), MOST)
+        return -(-len(self.members) // -(-len(self.members) // most))  # evenly
 
     def model(self, fairness_weight: float, seed: int) -> Aranyani:
         """A trained member as an `Aranyani` of its own, optimizer included: its stream can go on.

@@ -40,7 +40,7 @@ class AnsweringModel(ChunkModel):
             features = x
         else:
             features, bad = usable_features(features, self.num_features if self.built else None, self.compute_dtype,
-                                            on_bad_rows or self.on_bad_rows)
+                                            self.on_bad_rows if on_bad_rows is None else on_bad_rows)
         self.require_one_moment()
         self.settle()
         self.make_sure_it_is_compiled()

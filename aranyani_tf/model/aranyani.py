@@ -159,7 +159,7 @@ class Aranyani(EngineModel):
         optimizer = require_optimizer(optimizer, loss=loss, **kwargs)
         self.choose_engine(engine, optimizer, bool(kwargs.get("run_eagerly")))
         # Rows without a label have weight 0, so that every metric must be a weighted one.
-        further = self.fitting_metrics([*(metrics or []), *(weighted_metrics or [])])
+        further = self.fitting_metrics(metrics) + self.fitting_metrics(weighted_metrics)
         self.has_further_metrics = bool(further)
         super().compile(optimizer=optimizer, jit_compile=jit_compile and not kwargs.get("run_eagerly"),
                         weighted_metrics=further or None, **kwargs)

@@ -12,7 +12,7 @@ import keras
 import tensorflow as tf
 
 from aranyani_tf.errors import DivergedError
-from aranyani_tf.evaluation.binary_metrics import fitting
+from aranyani_tf.evaluation.binary_metrics import checked_metrics, fitting
 from aranyani_tf.evaluation.prequential import Latest, Mean
 from aranyani_tf.labels import is_informative, is_labelled, missing_label
 from aranyani_tf.learning.losses import losses
@@ -207,7 +207,7 @@ class ChunkModel(SharedModel):
             return self.progress.results()
 
     def fitting_metrics(self, metrics: Sequence[str | keras.metrics.Metric] | None) -> list:
-        return [fitting(metric, self.num_labels, self.positive_label) for metric in metrics or []]
+        return [fitting(metric, self.num_labels, self.positive_label) for metric in checked_metrics(metrics)]
 
 
 def hidden(where: tf.Tensor, labels: tf.Tensor, groups: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:

@@ -53,15 +53,6 @@ class EngineChoice(FairModel):
         return (reason_against(self.forest, self.encoder, self.constraint_class(), self.make_objective())
                 or (None if optimizer is None else reason_against_optimizer(optimizer)))
 
-    def own_method(self, *names: str) -> str | None:
-        """The first of these methods that is neither this package's nor Keras's."""
-        for name in names:
-            method = getattr(type(self), name)
-            method = method.fget if isinstance(method, property) else method
-            if not method.__module__.startswith(("aranyani_tf.model.", "keras.")):
-                return name
-        return None
-
     def choose_engine(self, engine: str, optimizer: Any, run_eagerly: bool) -> None:
         """Called by `compile` before it changes anything."""
         require_choice("engine", engine, ENGINES)

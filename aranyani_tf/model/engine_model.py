@@ -104,12 +104,11 @@ class EngineModel(ExportingModel):
             return super().learn_and_score(features, labels, groups, num_rows, *row_weights)
         features, labels, groups, weights = (
             array[:num_rows] for array in (features, labels, groups, *(row_weights or (NO_WEIGHTS,))))
-        engine, state, unit = exchange.engine, exchange.read(self.statistics, self.optimizer), self.target_unit()
-        assert isinstance(engine, RowEngine)
+        state, unit = exchange.read(self.statistics, self.optimizer), self.target_unit()
         learned, units = unit.scaled(labels)
         steering = None if self.steering is None else self.steering.copy()
         outputs, norms, penalty = learn_steered(
-            engine, state, settings_of(self.optimizer), self.fairness_weight, steering, features, learned, groups,
+            exchange, state, settings_of(self.optimizer), self.fairness_weight, steering, features, learned, groups,
             weights, records=self.record_gradients)
         outputs = in_unit(outputs, units)
         if not (np.isfinite(outputs).all() and np.isfinite(penalty) and state.is_finite):

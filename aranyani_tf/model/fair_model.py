@@ -1,20 +1,24 @@
 """A learner, a constraint and their memory in a Keras model: what a chunk moves, and what a file keeps of it."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 import tensorflow as tf
 
+from aranyani_tf.engine.shares import OutputShares
+from aranyani_tf.fairness.forest_levels import LeafConstraint, NodeConstraint
 from aranyani_tf.fairness.objective import Objective
 from aranyani_tf.fairness.statistics import CellStatistics
 from aranyani_tf.interfaces import Constraint, Learner
 from aranyani_tf.learning.chunk_walk import walk_model
+from aranyani_tf.learning.forest_learner import ForestLearner
 from aranyani_tf.learning.gradient_norms import GradientRecord
 from aranyani_tf.learning.step import Step
 from aranyani_tf.learning.target_scale import TargetScale, in_unit
 from aranyani_tf.model.shared_model import in_turn, prefixed
 from aranyani_tf.model.steered_model import SteeredModel
+from aranyani_tf.variables import value_of
 
 
 class FairModel(SteeredModel):
@@ -66,6 +70,7 @@ class FairModel(SteeredModel):
             self.target_scale = TargetScale(name="target_scale")
             self.target_scale.build()
         self.gradient_record = GradientRecord(self.learner.names, self.compute_dtype, self.samples_per_step)
+        self.put_offsets()
 
     @property
     def step(self) -> Step:
@@ -116,6 +121,18 @@ class FairModel(SteeredModel):
         self.steer_by_counts()
         if self.record_gradients:
             self.keep_norms()
+
+    def num_values(self) -> int | None:
+        return int(np.prod(self.statistics.means[0].shape[1:])) if hasattr(self, "statistics") else None
+
+    def output_shares(self) -> np.ndarray | None:
+        constraint = self.statistics.constraint
+        if not isinstance(constraint, NodeConstraint | LeafConstraint):
+            return None
+        forest = cast(ForestLearner, constraint.learner).forest
+        seen = value_of(self.statistics.cell_count) > 0
+        shares = OutputShares(forest.num_trees, forest.height, by_leaf=isinstance(constraint, LeafConstraint))
+        return shares.by_tree(value_of(self.statistics.means[0])[seen].mean(axis=0), value_of(forest.leaf_logits))
 
     def keep_norms(self) -> None:
         """Takes the norms of a chunk out of the program's buffer."""

@@ -10,7 +10,7 @@ from aranyani_tf.errors import InUseError, RowError
 from aranyani_tf.model.quick_rows import QuickRows
 from aranyani_tf.model.session import Session
 from aranyani_tf.streams.chunks import Chunks
-from aranyani_tf.streams.row_rules import require_width, usable_features
+from aranyani_tf.streams.row_rules import as_numbers, require_width, usable_features
 
 NOT_OPEN = "the live session is not open: use it inside `with model.live() as live:`"
 
@@ -118,12 +118,16 @@ class Live:
             raise InUseError(NOT_OPEN)
         if self.quick is None:
             return None
-        return self.quick.features(x)
+        try:
+            return self.quick.features(x)
+        except (ValueError, TypeError):  # no array can be made of it: `as_numbers` says why
+            return None
 
     def predict_some(self, x: Any) -> np.ndarray:
         """Rows that need a closer look, and the first ones, whose width is to be known."""
-        single, width = np.ndim(x) == 1, None if self.quick is None else self.quick.width
-        rows, bad = usable_features(np.asanyarray(x)[None] if single else x, width, self.model.compute_dtype,
+        x = as_numbers("features", x)
+        single, width = x.ndim == 1, None if self.quick is None else self.quick.width
+        rows, bad = usable_features(x[None] if single else x, width, self.model.compute_dtype,
                                     self.model.on_bad_rows)
         quick = self.quick or self.begin(rows.shape[1])
         require_width(rows.shape, quick.width)
@@ -135,9 +139,11 @@ class Live:
         return answers[0] if single else answers
 
     def learn_some(self, x: Any, y: Any, a: Any, sample_weight: Any) -> np.ndarray:
-        single, columns = np.ndim(x) == 1, [y, a] if sample_weight is None else [y, a, sample_weight]
+        x = as_numbers("features", x)
+        single, columns = x.ndim == 1, [y, a] if sample_weight is None else [y, a, sample_weight]
         if single:
-            x, columns = np.asanyarray(x)[None], [np.asarray(column)[None] for column in columns]
+            names = ("labels", "groups", "sample_weight")
+            x, columns = x[None], [as_numbers(name, column)[None] for name, column in zip(names, columns, strict=False)]
         chunks = Chunks.of_arrays(x, *columns, size=4096)
         assert chunks.arrays is not None
         if self.session is not None:

@@ -6,7 +6,7 @@ of the rows.
 
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import keras
@@ -73,15 +73,15 @@ class OnlineModel(AnsweringModel):
             require_weights_taken(*self.learning_methods())
         if not self.checked_probabilities:  # or else a source that gives its rows once would lose some
             self.check_probabilities(chunks.first_rows())
-        if kwargs.get("validation_data") is not None:
-            validation = kwargs["validation_data"]
-            validation = validation if isinstance(validation, tuple) else (validation,)
-            kwargs["validation_data"] = self.feed(Chunks.of(*validation), on_bad_rows).dataset()
+        held_out = kwargs.get("validation_data")
+        if held_out is not None:
+            held_out = self.feed(Chunks.of_held_out(held_out), on_bad_rows)
+            kwargs["validation_data"] = held_out.dataset()
         # First in the list: at the end of an epoch it is done with it before a backup is made.
         follow = FitProgress(self.progress, self.after_chunk, self.restored)
         given = [] if callbacks is None else callbacks if isinstance(callbacks, list) else [callbacks]
         with self.learning(feed.size, chunks.all_known(self.num_labels)), feed.clear_errors(), (
-                self.dataset_of(feed)) as dataset:
+                nullcontext() if held_out is None else held_out.clear_errors()), self.dataset_of(feed) as dataset:
             self.progress.epoch_rows.assign(0)
             history = super().fit(dataset, shuffle=False, callbacks=[follow, *given], **kwargs)
         self.warn(at_once=True)
@@ -137,7 +137,8 @@ class OnlineModel(AnsweringModel):
     def rules(self, chunks: Chunks, on_bad_rows: str | None) -> RowRules:
         """What rows have to be, and what is done about bad ones."""
         return RowRules(self.num_features if self.built else chunks.num_features, self.num_labels, self.num_groups,
-                        self.compute_dtype, chunks.feature_names, on_bad_rows or self.on_bad_rows,
+                        self.compute_dtype, chunks.feature_names,
+                        self.on_bad_rows if on_bad_rows is None else on_bad_rows,
                         self.progress.has_seen_label_0())
 
     @in_turn

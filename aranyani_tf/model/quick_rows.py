@@ -23,17 +23,22 @@ class QuickRows:
 
     def __init__(self, width: int, dtype: np.dtype, num_labels: int, num_groups: int) -> None:
         self.width, self.dtype, self.num_labels, self.num_groups = width, dtype, num_labels, num_groups
+        self.shape = (width,)
         self.label_type = dtype if num_labels == 1 else np.dtype("int32")
 
     def features(self, x: Any) -> np.ndarray | None:
         """One row as (1, feature), in an array of its own; None for whatever needs a closer look."""
-        if isinstance(x, np.ma.MaskedArray):
+        if type(x) is not np.ndarray:
+            if isinstance(x, np.ma.MaskedArray):
+                return None
+            x = np.asarray(x)
+        if x.shape != self.shape:
             return None
-        x = x if type(x) is np.ndarray else np.asarray(x)
-        if x.shape != (self.width,) or x.dtype.kind not in "fiu":
-            return None
-        if x.dtype.kind != "f":
-            x = x.astype("float64")  # whose squares add up
+        if x.dtype is not self.dtype:
+            if x.dtype.kind not in "fiu":
+                return None
+            if x.dtype.kind != "f":
+                x = x.astype("float64")  # whose squares add up
         if not np.vdot(x, x) < ORDINARY:  # which overflows in silence, as `dot` does not
             return None
         rows = np.array(x, self.dtype, ndmin=2)

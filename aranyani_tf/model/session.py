@@ -12,9 +12,9 @@ import numpy as np
 
 from aranyani_tf.control.steered_rows import pieces
 from aranyani_tf.engine.exchange import Exchange, settings_of
-from aranyani_tf.engine.row_engine import NO_GROUPS, NO_KINDS, NO_LABELS, NO_OPTIMIZER, NO_WEIGHTS, RowEngine
+from aranyani_tf.engine.row_engine import NO_KINDS, NO_OPTIMIZER, NO_WEIGHTS, RowEngine
 from aranyani_tf.engine.targets import TargetUnit, in_unit
-from aranyani_tf.engine.walk import NO_OFFSETS, OFFSETS, RATE, RECORDS, WEIGHT, plan_of, walk
+from aranyani_tf.engine.walk import NO_OFFSETS, OFFSETS, RATE, RECORDS, WEIGHT, look, plan_of, walk
 from aranyani_tf.errors import InUseError
 from aranyani_tf.learning.gradient_norms import step_ends
 from aranyani_tf.model.turns import Turns
@@ -53,12 +53,10 @@ class Session:
         work = getattr(self.own, "work", None)
         if work is None:
             work = self.own.work = self.engine.work()
-        engine, state = self.engine, self.state
         outputs = np.empty((len(rows), self.num_labels), self.dtype)
         with self.turns.reading:
             self.require_open()
-            walk(*self.asking, state.numbers, state.counts, state.iterations, *work, engine.contrasts, engine.table,
-                 rows, NO_LABELS, NO_GROUPS, NO_KINDS, NO_WEIGHTS, False, False, outputs, outputs[:0])
+            look(*self.asking, self.state.numbers, *work, rows, outputs)
             return in_unit(outputs, self.unit.now())
 
     def walk(self, rows: np.ndarray, labels: np.ndarray, groups: np.ndarray,
@@ -81,7 +79,8 @@ class Session:
             outputs, norms, done = self.walk_on(rows, learned, groups, weights)
             outputs = in_unit(outputs, units)
             if steering is not None:
-                steering.take(labels[:done], groups[:done], outputs[:done])
+                steering.take(labels[:done], groups[:done], outputs[:done],
+                              lambda: self.exchange.output_shares(self.state))
                 self.model.steered_to(steering.weight)
             if done == len(rows):
                 self.hold(labels, groups, outputs, norms)
@@ -111,7 +110,7 @@ class Session:
     def take_offsets(self) -> None:
         """The gaps' offsets into the plan, as long as there is a target; it may come and go in a session."""
         steering, whole, rest = self.model.steering, *self.plan
-        offsets = NO_OFFSETS if steering is None else steering.offsets
+        offsets = NO_OFFSETS if steering is None else self.exchange.offsets(steering.offsets)
         if offsets.size != rest.size - OFFSETS:
             self.plan = whole, rest = whole, np.concatenate([rest[:OFFSETS], offsets.ravel()])
         rest[OFFSETS:] = offsets.ravel()
@@ -121,7 +120,7 @@ class Session:
         state = self.state
         done, self.penalty = walk(
             *self.plan, state.numbers, state.counts, state.iterations, *self.work, self.engine.contrasts, table, rows,
-            labels, groups, kinds, weights, True, guarded, outputs, norms)
+            labels, groups, kinds, weights, guarded, outputs, norms)
         return done
 
     def on_trial(self, done: int, table: np.ndarray, arrays: tuple[np.ndarray, ...],

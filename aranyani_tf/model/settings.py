@@ -24,7 +24,8 @@ def require_settings(*, num_labels: Any, num_groups: Any, samples_per_step: Any,
     """Raises an `ArgumentError` about the first setting of `Aranyani` that cannot be."""
     check.require_whole("num_labels", num_labels, 1)
     check.require_whole("num_groups", num_groups, 2)
-    check.require_whole("samples_per_step", samples_per_step, 1)
+    check.require_room("the counts by label, group and answer", num_labels * (num_labels + 1) * (num_groups + 1), 2**28)
+    check.require_whole("samples_per_step", samples_per_step, 1, 2**20)
     check.require_choice("update_when", update_when, ("always", "predicted_positive"))
     check.require_choice("on_bad_rows", on_bad_rows, ON_BAD_ROWS)
     check.require_choice("forget", forget, ("rows", "time"))
@@ -68,10 +69,22 @@ def require_optimizer(optimizer: Any, *, loss: Any, steps_per_execution: int = 1
     if steps_per_execution != 1:
         raise ArgumentError("steps_per_execution has no use here: a chunk, thousands of samples, is one execution "
                             "already; take larger chunks, stream.chunks(16_384)")
-    optimizer = keras.optimizers.get(keras.optimizers.Adam(2e-3) if optimizer is None else optimizer)
+    try:
+        optimizer = keras.optimizers.get(keras.optimizers.Adam(2e-3) if optimizer is None else optimizer)
+    except (ValueError, TypeError, KeyError) as error:
+        raise ArgumentError(f"optimizer must be one of Keras's, or its name, got {optimizer!r}: {error}") from error
+    require_numbers_of(optimizer)
     if optimizer.use_ema:
         raise ArgumentError("use_ema=True is not possible: the optimizer sees the forest's weights packed as one")
     return optimizer
+
+
+def require_numbers_of(optimizer: keras.Optimizer) -> None:
+    """Raises unless what Keras's own optimizers are set to are numbers: they look at it with the first row only."""
+    own = type(optimizer).__module__.startswith("keras.")
+    for name, value in optimizer.get_config().items() if own else ():
+        if name not in ("name", "learning_rate") and not isinstance(value, (int, float, np.number, type(None))):
+            raise ArgumentError(f"the optimizer's {name} must be a number, True, False or None, got {value!r}")
 
 
 def require_probabilities(answers: Any) -> None:

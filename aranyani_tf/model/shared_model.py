@@ -47,6 +47,15 @@ class SharedModel(keras.Model):
         # What the file said that was loaded, until it was compared with what came out.
         self.seal: dict | None = None
 
+    def own_method(self, *names: str) -> str | None:
+        """The first of these methods that is neither this package's nor Keras's."""
+        for name in names:
+            method = getattr(type(self), name)
+            method = method.fget if isinstance(method, property) else method
+            if not method.__module__.startswith(("aranyani_tf.model.", "keras.")):
+                return name
+        return None
+
     def sealed(self, as_loaded: bool = False) -> dict[str, Any]:
         """What the parts of a file can be compared by, to see whether they are of one moment.
 
@@ -148,6 +157,10 @@ class SharedModel(keras.Model):
         values = {name: np.asarray(store[name]) for name in names if not name.isdigit()}
         self.seal = {name: value for name, value in values.items() if name.startswith("seal_")} or None
         self.take_further_state(values)
+
+    def require_whole(self) -> None:
+        """Raises unless all that was loaded fits together; a subclass may have further parts."""
+        self.require_one_moment()
 
     def require_one_moment(self) -> None:
         """Raises if a file was loaded whose parts are of two moments; asked at the first use after loading."""

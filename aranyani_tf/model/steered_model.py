@@ -1,6 +1,6 @@
 """λ of a model: a number that stands still, or one that a `ParityTarget` moves along the stream.
 
-With a target at the output level the gaps have offsets too, which `control.correction` explains.
+With a target the gaps have offsets too, which `control.correction` explains.
 """
 
 from typing import Any
@@ -14,12 +14,14 @@ from aranyani_tf.control.correction import Correction
 from aranyani_tf.control.decisions import MEASURED_BY, gap_name
 from aranyani_tf.control.parity_target import ParityTarget, require_all_groups
 from aranyani_tf.control.steering import Steering
-from aranyani_tf.engine.walk import NO_OFFSETS
 from aranyani_tf.errors import ArgumentError
 from aranyani_tf.fairness.notions import Notion
 from aranyani_tf.fairness.objective import Offsets
+from aranyani_tf.forest.packing import pack_nodes
 from aranyani_tf.model.online_model import OnlineModel
 from aranyani_tf.model.shared_model import prefixed
+
+CORRECTED = ("node", "leaf", "output")  # levels of which it is known what they make of the output
 
 
 class SteeredModel(OnlineModel):
@@ -28,7 +30,7 @@ class SteeredModel(OnlineModel):
     Args:
         fairness_weight: λ, or a `ParityTarget`, by which it moves.
         notion: of which a target is about the gap of decisions.
-        level: the constraint's name, which a target's own settings depend on.
+        level: the constraint's name, by which it is known what its gaps make of the output's.
         others: those of `OnlineModel`.
     """
 
@@ -48,7 +50,7 @@ class SteeredModel(OnlineModel):
 
     @fairness_weight.setter
     def fairness_weight(self, value: float | ParityTarget) -> None:
-        goal = value.for_level(self.level) if isinstance(value, ParityTarget) else None
+        goal = value if isinstance(value, ParityTarget) else None
         if goal is not None:
             require_all_groups(getattr(self, "update_when", "always"))  # which is not set yet while the model is made
         steering = None if goal is None else self.make_steering(goal)
@@ -62,19 +64,24 @@ class SteeredModel(OnlineModel):
                                 "positive_label": self.positive_label}
         metric, correction = goal.metric or gap_name(self.notion), None
         by_decisions = isinstance(self.notion, tuple(MEASURED_BY)) and gap_name(self.notion) == metric
-        if goal.correction and self.level == "output" and by_decisions and self.num_labels > 1:
+        is_known = self.level in CORRECTED and not self.own_method("make_constraint")
+        if goal.correction and is_known and by_decisions and self.num_labels > 1:
             correction = Correction(self.notion, metric, **told)
         steering = Steering(goal, metric, correction=correction, **told)
         steering.before[:] = self.progress.prequential.counts.numpy()
         return steering
 
     def put_offsets(self) -> None:
-        """The steering's offsets, if it has any, for TensorFlow's step."""
-        offsets = NO_OFFSETS if self.steering is None else self.steering.offsets
-        if not offsets.size:
+        """The steering's offsets, if it has any and the model is built, for TensorFlow's step."""
+        correction = None if self.steering is None else self.steering.correction
+        if correction is None or (num_values := self.num_values()) is None:
             return
+        correction.begin(num_values)
+        offsets = tf.constant(correction.spread, self.compute_dtype)
+        if self.level != "output":
+            offsets = pack_nodes(offsets[:, None])  # of all trees, as the loop has them
         if self.offsets.variable is None:
-            self.offsets.variable = tf.Variable(offsets, dtype=self.compute_dtype, trainable=False)
+            self.offsets.variable = tf.Variable(offsets, trainable=False)
         else:
             self.offsets.variable.assign(offsets)
 
@@ -110,9 +117,17 @@ class SteeredModel(OnlineModel):
         """λ after a chunk of TensorFlow's step, whose decisions the metrics have counted."""
         if self.steering is not None:
             counts = self.progress.prequential.counts.numpy()
-            self.steering.take_table(counts - self.steering.counts)
+            self.steering.take_table(counts - self.steering.counts, self.output_shares)
             self.put_fairness_weight(self.steering.weight)
             self.put_offsets()
+
+    def num_values(self) -> int | None:
+        """How many are compared between cells; None before the model is built."""
+        raise NotImplementedError
+
+    def output_shares(self) -> np.ndarray | None:
+        """How much of the output's gap each constrained value makes; None where it is the output's own."""
+        raise NotImplementedError
 
     def steering_state(self) -> dict[str, Any]:
         """What a file keeps of λ's way."""

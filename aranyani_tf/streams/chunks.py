@@ -64,6 +64,17 @@ class Chunks:
             return cls(lambda: pieces, size=size or 4096, only_once=True)
         return cls(lambda: map(split_batch, x), size=size or 4096)
 
+    @classmethod
+    def of_held_out(cls, given: Any) -> "Chunks":
+        """Rows of Keras's `validation_data`, of which the first are looked at before anything is learned."""
+        rows = given if isinstance(given, tuple) else (given,)
+        if not 1 <= len(rows) <= 2:
+            raise RowError("validation_data must be a Stream, batches, or ({'features': x, 'group': a}, y); got a "
+                           f"tuple of {len(rows)}")
+        chunks = cls.of(*rows)
+        chunks.first_rows()
+        return chunks
+
     def weighted(self, sample_weight: Any) -> "Chunks":
         """The same rows with weights, (row,); for rows in memory."""
         if self.arrays is None:

@@ -9,6 +9,8 @@
 An empty cell becomes NaN in all three.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -28,7 +30,26 @@ DAY = np.timedelta64(1, "D")
 
 def kind_of(column: pd.Series, source: str, decimal: str = ".") -> str:
     """The kind of a column that nothing is known about; raises if it looks like an accident."""
-    column = plain(column)
+    with cells_told(column, source):
+        return likely_kind(plain(column), source, decimal)
+
+
+@contextmanager
+def cells_told(column: pd.Series, source: str) -> Iterator[None]:
+    """What pandas and Python say about cells that nobody would write, of many kinds, as one that names the column.
+
+    Such are whole numbers past every float, texts with half of a character, and lists.
+    """
+    try:
+        yield
+    except TableError:
+        raise
+    except Exception as error:
+        raise TableError(f"column {column.name!r} of {source} has a cell that cannot be read ({type(error).__name__}: "
+                         f"{error}); mend it, or leave the column out with exclude=[{column.name!r}]") from error
+
+
+def likely_kind(column: pd.Series, source: str, decimal: str) -> str:
     if isinstance(column.dtype, pd.CategoricalDtype):
         return CATEGORIES
     if column.dtype.kind == "M":
@@ -61,6 +82,11 @@ def refuse_if_nearly_numbers(texts: pd.Series, where: str, decimal: str) -> None
 
 def as_kind(column: pd.Series, kind: str, source: str, start: int = 0) -> Any:
     """The cells of a column, as an array; raises about the first that is not of this kind, row `start` + i."""
+    with cells_told(column, source):
+        return cells_of(column, kind, source, start)
+
+
+def cells_of(column: pd.Series, kind: str, source: str, start: int) -> Any:
     if kind == CATEGORIES:
         return as_texts(column).array
     column = plain(column)

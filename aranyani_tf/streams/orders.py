@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from aranyani_tf.arguments import require_choice
+from aranyani_tf.arguments import require_choice, require_number, require_seed, require_whole
 from aranyani_tf.errors import ArgumentError
 
 
 def shuffled_order(num_rows: int, seed: int | None) -> np.ndarray:
     """All rows in a random order; the same seed gives the same order."""
+    require_seed(seed)
     return np.random.default_rng(seed).permutation(num_rows)
 
 
@@ -27,8 +28,8 @@ def adversarial_order(labels: np.ndarray, first: str) -> np.ndarray:
 
 def part_of_rows(num_rows: int, share: float, seed: int | None) -> np.ndarray | slice:
     """The first `share` of the rows; with a seed, a random choice of as many, in their order."""
-    if not 0 < share <= 1:
-        raise ArgumentError(f"share must be above 0 and at most 1, got {share}")
+    require_number("share", share, 0, 1, above=True)
+    require_seed(seed)
     count = max(round(share * num_rows), 1)
     if seed is None:
         return slice(count)
@@ -37,10 +38,14 @@ def part_of_rows(num_rows: int, share: float, seed: int | None) -> np.ndarray | 
 
 def rows_set_aside(num_rows: int, share: float, seed: int | None) -> np.ndarray:
     """A mask of a random `share` of the rows; some are left over."""
-    count = max(round(share * num_rows), 1)
-    if not (0 < share < 1 and count < num_rows):
+    require_seed(seed)
+    try:
+        require_number("share", share, 0, 1, above=True, below=True)
+        count = max(round(share * num_rows), 1)
+        require_whole("rows", num_rows - count, 1)
+    except ArgumentError:
         raise ArgumentError("share must lie between 0 and 1 and leave a row to learn from, got "
-                            f"{share} of {num_rows} rows")
+                            f"{share!r} of {num_rows} rows") from None
     aside = np.zeros(num_rows, bool)
     aside[np.random.default_rng(seed).choice(num_rows, count, replace=False)] = True
     return aside

@@ -174,6 +174,7 @@ def usable_features(features: Any, num_features: int | None, dtype: str,
     Args:
         num_features: None if any number will do.
     """
+    require_choice("on_bad_rows", on_bad_rows, ON_BAD_ROWS)
     features = as_features(features)
     if not len(features):
         raise RowError("there are no rows to predict")

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from aranyani_tf.arguments import as_names
 from aranyani_tf.errors import ArgumentError, RowError
 from aranyani_tf.streams.chunks import Chunks
 from aranyani_tf.streams.orders import adversarial_order, part_of_rows, rows_set_aside, shuffled_order
@@ -48,8 +49,8 @@ class Stream:
             self.groups = self.groups.astype(np.int32, copy=False)
         self.name, self.report, self.reorderable, self.form = name, report, reorderable, form
         self.feature_names, self.label_names, self.group_names = (
-            None if names is None else tuple(names)
-            for names in (feature_names, label_names, group_names))
+            as_names(role, names) for role, names in (
+                ("feature_names", feature_names), ("label_names", label_names), ("group_names", group_names)))
         if len(self.features) == 0:
             raise RowError(f"the stream {name!r} is empty")
         if self.feature_names is not None and len(self.feature_names) != self.num_features:
@@ -156,7 +157,9 @@ class Stream:
     def num_groups(self) -> int:
         if self.form is not None:
             return self.form.num_groups
-        return len(self.group_names) if self.group_names else int(max(self.groups.max(), 1)) + 1
+        if self.group_names:
+            return len(self.group_names)
+        return int(self.groups.max(where=np.isfinite(self.groups), initial=1)) + 1
 
     def __len__(self) -> int:
         return len(self.features)
@@ -165,7 +168,12 @@ class Stream:
         """Some of the rows, as a stream: a slice, indices or a mask."""
         if isinstance(rows, (int, np.integer)):
             rows = slice(rows, rows + 1 or None)
-        return Stream(self.features[rows], self.labels[rows], self.groups[rows], name=self.name,
+        try:
+            features, labels, groups = self.features[rows], self.labels[rows], self.groups[rows]
+        except (IndexError, TypeError, ValueError) as error:
+            raise ArgumentError(f"rows of {self.name} are chosen by a slice, by their numbers or by a mask of "
+                                f"{len(self):,} truth values: {error}") from error
+        return Stream(features, labels, groups, name=self.name,
                       feature_names=self.feature_names, label_names=self.label_names,
                       group_names=self.group_names, report=self.report, reorderable=self.reorderable,
                       form=self.form)

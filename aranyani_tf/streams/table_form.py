@@ -17,6 +17,7 @@ from aranyani_tf.errors import TableError
 from aranyani_tf.streams.cells import READERS
 from aranyani_tf.streams.column_kinds import CATEGORIES, TIMES
 from aranyani_tf.streams.encoding import TableEncoder, Unknown, warn_of_unknown
+from aranyani_tf.streams.form_check import require_consistent
 from aranyani_tf.streams.label_codes import Codes
 from aranyani_tf.streams.row_encoder import RowEncoder
 from aranyani_tf.streams.table_options import TableOptions
@@ -97,11 +98,13 @@ class TableForm:
     def of_contents(cls, contents: Mapping[str, Any], source: str) -> Self:
         try:
             options = TableOptions.of(**contents["options"])
-            labels, groups = contents["labels"], contents["groups"]
-            return cls(options, contents["kinds"], TableEncoder.of_contents(options, contents["encoder"]),
-                       None if labels is None else Codes.of_values("label", options.label, options.num_labels, labels),
-                       Codes.of_values("group", options.group, options.num_groups, groups))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            kinds, encoder = contents["kinds"], TableEncoder.of_contents(options, contents["encoder"])
+            labels = None if contents["labels"] is None else Codes.of_values(
+                "label", options.label, options.num_labels, contents["labels"])
+            groups = Codes.of_values("group", options.group, options.num_groups, contents["groups"])
+            require_consistent(kinds, encoder, labels, groups, options.num_labels)
+            return cls(options, kinds, encoder, labels, groups)
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise FORM.damaged(source, f"{type(error).__name__}: {error}") from error
 
     @property

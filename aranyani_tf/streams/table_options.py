@@ -82,6 +82,8 @@ class TableOptions:
         require_choice("on_empty_cells", self.on_empty_cells, ON_EMPTY_CELLS)
         require_choice("unknown", self.unknown, ("ignore", "raise"))
         require_choice("decimal", self.decimal, (".", ","))
+        if not isinstance(self.separator, str) or not self.separator:
+            raise ArgumentError(f"separator must be a text such as ';', got {self.separator!r}")
         require_flags(drop_group=self.drop_group, scale=self.scale)
         require_whole("max_categories", self.max_categories, 2)
         for name, low in (("num_labels", 1), ("num_groups", 2)):

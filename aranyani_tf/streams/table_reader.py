@@ -36,6 +36,7 @@ class Table:
         self.source, self.read, self.decimal = source, read, decimal
         self.first = next(read({}), pd.DataFrame())  # settles which columns hold numbers
         self.columns = list(map(str, self.first.columns))
+        refuse_half_characters(self.columns, source)
         self.first = self.first.set_axis(self.columns, axis=1)
         self.num_skipped = 0
         refuse_twice(self.columns, source)
@@ -145,6 +146,13 @@ def refuse_twice(names: Iterable[str], source: str) -> None:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise TableError(f"{source} has more than one column {', '.join(map(repr, twice))}")
+
+
+def refuse_half_characters(names: Iterable[str], source: str) -> None:
+    """A surrogate code point alone is no text: no file could keep it."""
+    for name in names:
+        if any("\ud800" <= mark <= "\udfff" for mark in name):
+            raise TableError(f"{source} has a column {name!r}, whose name is no text; rename it")
 
 
 def require_file(path: Any) -> None:

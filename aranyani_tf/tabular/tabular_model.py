@@ -170,6 +170,10 @@ class TabularModel(SharedModel):
     def require_own_state(self) -> None:
         self.model.require_own_state()
 
+    def require_whole(self) -> None:
+        self.require_one_moment()
+        self.model.require_one_moment()
+
     def sealed(self, as_loaded: bool = False) -> dict[str, Any]:
         return {"form": self.digest_before if as_loaded else digest(self.form)}
 

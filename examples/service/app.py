@@ -6,17 +6,21 @@ README.md beside this file tells the rest.
 """
 
 import argparse
+import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from starlette.routing import Route
 
 import checks
+from aranyani_tf.errors import AranyaniError
 from first_model import TARGET
+from learner import REMEMBERED
 from request_metrics import RequestCounts, RequestMetrics
 from service import Service
 
@@ -64,10 +68,13 @@ def make_app(folder, **settings):
     async def refused(request, error):
         return JSONResponse(error.answer, error.status)
 
+    async def gone(request, error):
+        return PlainTextResponse("", 499)  # nobody hears it; counted as what it is, and no error of ours
+
     routes = [Route("/predict", predict, methods=["POST"]), Route("/feedback", feedback, methods=["POST"]),
               Route("/status", status), Route("/metrics", metrics), Route("/health", health), Route("/", page)]
     app = Starlette(routes=routes, lifespan=lifespan, middleware=[Middleware(RequestMetrics, counts=counts)],
-                    exception_handlers={checks.Refused: refused})
+                    exception_handlers={checks.Refused: refused, ClientDisconnect: gone})
     app.state.service = service
     return app
 
@@ -85,11 +92,17 @@ def main():
     parser.add_argument("--port", type=int, default=8000, help="%(default)s")
     parser.add_argument("--save-every", type=int, default=10_000, help="feedbacks between two saves (%(default)s)")
     parser.add_argument("--max-pending", type=int, default=100_000, help="predictions that wait (%(default)s)")
+    parser.add_argument("--remember", type=int, default=REMEMBERED, help="ids that were learned (%(default)s)")
     parser.add_argument("--keep-journal", action="store_true", help="keep what saves have covered")
     given = vars(parser.parse_args())
     host, port = given.pop("host"), given.pop("port")
+    app = make_app(**given)
+    try:
+        app.state.service.open()
+    except (AranyaniError, OSError) as error:  # a damaged file, a folder that is in use or cannot be written to
+        sys.exit(f"the service does not start: {error}")
     # One process: the model lives in its memory.
-    uvicorn.run(make_app(**given), host=host, port=port, access_log=False, log_level="warning")
+    uvicorn.run(app, host=host, port=port, access_log=False, log_level="warning")
 
 
 if __name__ == "__main__":

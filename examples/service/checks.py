@@ -25,9 +25,12 @@ def body_of(text, known):
     if len(text) > LARGEST:
         raise Refused(413, None, f"the request has {len(text):,} bytes; at most {LARGEST:,} are taken")
     try:
+        text = text.decode("utf-8")
         body = json.loads(text, parse_constant=no_number)
+        if "\\u" in text:  # half a character, such as \ud800, could not be repeated in an answer
+            json.dumps(body, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError):
-        raise Refused(400, None, "the request must be JSON (without NaN and Infinity)") from None
+        raise Refused(400, None, "the request must be JSON in UTF-8 (without NaN and Infinity)") from None
     if not isinstance(body, dict):
         raise Refused(400, None, f"the request must be a JSON object, got {type(body).__name__}")
     for name in body:

@@ -5,12 +5,12 @@ those that it covers are removed. A process that was killed may leave half a lin
 was taken, so it is cut off.
 """
 
-import json
 import os
+from contextlib import suppress
 from pathlib import Path
 
-from aranyani_tf.errors import DamagedFileError
 from aranyani_tf.files import sync
+from checked_lines import cut, line_of, read
 
 
 class Journal:
@@ -30,12 +30,7 @@ class Journal:
     def entries(self, offset):
         """All entries from this number on."""
         for first, path in self.files():
-            for number, line in enumerate(path.read_bytes().splitlines(), first):
-                try:
-                    entry = json.loads(line)
-                except ValueError as error:
-                    raise DamagedFileError(f"line {number - first + 1} of {path} is no JSON; take it from a copy, or "
-                                           "begin again in an empty folder") from error
+            for number, entry in enumerate(read(path), first):
                 if number >= offset:
                     yield entry
 
@@ -46,9 +41,7 @@ class Journal:
             offset: how many entries the last save covers.
         """
         first, path = (self.files() or [(offset, self.name(offset))])[-1]
-        if path.exists():
-            text = path.read_bytes()
-            os.truncate(path, text.rfind(b"\n") + 1)
+        cut(path)
         self.file = path.open("ab")
         sync(self.folder)
         if first < offset:  # killed after the save, and before it was cut
@@ -56,9 +49,12 @@ class Journal:
 
     def append(self, entries):
         """Writes entries, and waits until they have reached the disk; many at once cost as much as one."""
-        self.file.write(b"".join(json.dumps(entry).encode() + b"\n" for entry in entries))
-        self.file.flush()
-        os.fsync(self.file.fileno())
+        try:
+            self.file.write(b"".join(map(line_of, entries)))
+            self.file.flush()
+            os.fsync(self.file.fileno())
+        except OSError as error:  # a full disk names no file
+            raise OSError(error.errno, error.strerror, self.file.name) from error
 
     def cut(self, offset):
         """Goes on in a new file: a save has covered all entries before this number."""
@@ -74,4 +70,5 @@ class Journal:
 
     def close(self):
         if self.file is not None:
-            self.file.close()
+            with suppress(OSError):  # of what could not be written, which was told
+                self.file.close()

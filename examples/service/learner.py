@@ -24,14 +24,16 @@ class Learner:
         monitor: a `FairnessMonitor`.
         state: what `state` gave, to go on from there.
         learned: ids that were learned before.
+        remembered: how many of these are kept, the last ones.
     """
 
-    def __init__(self, tabular, monitor, state=None, learned=()):
+    def __init__(self, tabular, monitor, state=None, learned=(), remembered=REMEMBERED):
         self.tabular, self.monitor, self.form = tabular, monitor, tabular.form
         self.offset, self.num_learned, self.alarms, self.history, self.spacing = 0, 0, [], [], 50
         for name, value in (state or {}).items():
             setattr(self, name, value)
         self.learned, self.fresh = dict.fromkeys(learned), []  # fresh: those that no file has yet
+        self.remembered = remembered
         monitor.on_alarm = lambda report: self.alarms.append({"row": report.rows, "text": str(report)})
         self.live = tabular.live().__enter__()
 
@@ -74,8 +76,8 @@ class Learner:
         self.num_learned += 1
         self.learned[key] = None
         self.fresh.append(key)
-        if len(self.learned) > REMEMBERED:
-            for oldest in list(islice(self.learned, REMEMBERED // 10)):
+        if len(self.learned) > self.remembered:
+            for oldest in list(islice(self.learned, 1 + self.remembered // 10)):
                 del self.learned[oldest]
 
     def point(self):

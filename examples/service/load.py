@@ -19,18 +19,20 @@ from pathlib import Path
 
 import pandas as pd
 
+import learned_ids
 from clients import Clients, ask
 from first_model import first_model, people
 from journal import Journal
 from learner import Learner
-from saves import learned_ids, load, state_of
+from saves import load, state_of
 
 APP = Path(__file__).with_name("app.py")
-STARTS_WITHIN = 180  # seconds: importing TensorFlow on a busy machine takes its time
 
 
 class Server:
     """The service in a process of its own, on a port that is free."""
+
+    patience = 180  # seconds for a start: importing TensorFlow on a busy machine takes its time
 
     def __init__(self, folder, *options):
         with socket.socket() as free:
@@ -43,9 +45,8 @@ class Server:
     def start(self):
         """Gives the seconds until it took requests."""
         began = time.monotonic()
-        self.process = subprocess.Popen(self.command, env=os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3"},
-                                        stderr=subprocess.DEVNULL)
-        while time.monotonic() < began + STARTS_WITHIN and self.process.poll() is None:
+        self.process = self.launch()
+        while time.monotonic() < began + self.patience and self.process.poll() is None:
             try:
                 if ask(self.port, "GET", "/health")[0] == 200:
                     return time.monotonic() - began
@@ -53,6 +54,10 @@ class Server:
                 time.sleep(0.1)
         self.end(signal.SIGKILL)
         raise RuntimeError(f"the service did not start: {' '.join(self.command)}")
+
+    def launch(self):
+        return subprocess.Popen(self.command, env=os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3"},
+                                stderr=subprocess.DEVNULL)
 
     def end(self, how):
         self.process.send_signal(how)
@@ -62,7 +67,7 @@ class Server:
         """What the folder says was learned: the last save, and the journal after it."""
         state = state_of(self.folder)
         later = [entry["id"] for entry in Journal(self.folder).entries(state["learner"]["offset"])]
-        return [*learned_ids(self.folder, state["learned_bytes"]), *dict.fromkeys(later)]
+        return [*learned_ids.read(self.folder, state["learned"]), *dict.fromkeys(later)]
 
 
 def measure(rows, seconds, connections, kills, save_every=2000):

@@ -5,8 +5,12 @@ process that is killed loses none of them; a machine that loses its power may lo
 has to bring its row.
 """
 
-import json
+from contextlib import suppress
 from pathlib import Path
+
+from checked_lines import cut, line_of, read
+
+MEND = "take the file from a copy, or remove it: feedback on what it has must then bring the row, and the decision"
 
 
 class Pending:
@@ -19,12 +23,11 @@ class Pending:
         self.new, self.old = Path(folder) / "predictions.jsonl", Path(folder) / "predictions.old.jsonl"
         self.limit, self.waiting, self.num_lines, self.dropped = limit, {}, 0, 0
         for path in (self.old, self.new):
-            lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
-            whole = [line for line in lines if line.endswith(b"\n")]
-            self.waiting |= dict(map(json.loads, whole))
-            self.num_lines = len(whole)
+            entries = read(path, MEND) if path.exists() else []
+            self.waiting |= dict(entries)
+            self.num_lines = len(entries)
+        cut(self.new)
         self.file = self.new.open("ab")
-        self.file.truncate(sum(map(len, whole)))
         self.drop_oldest()
 
     def add(self, key, answer):
@@ -32,8 +35,11 @@ class Pending:
             self.file.close()
             self.new.replace(self.old)
             self.file, self.num_lines = self.new.open("wb"), 0
-        self.file.write(json.dumps([key, answer]).encode() + b"\n")
-        self.file.flush()
+        try:
+            self.file.write(line_of([key, answer]))
+            self.file.flush()
+        except OSError as error:  # a full disk names no file
+            raise OSError(error.errno, error.strerror, str(self.new)) from error
         self.num_lines += 1
         self.waiting[key] = answer
         self.drop_oldest()
@@ -50,4 +56,5 @@ class Pending:
         self.waiting.pop(key, None)
 
     def close(self):
-        self.file.close()
+        with suppress(OSError):  # of what could not be written, which was told
+            self.file.close()

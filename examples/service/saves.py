@@ -1,19 +1,23 @@
 """Saves of a learner. One file, state.json, says which files belong together; it is whole or not there.
 
-A save writes model-….keras, adds the ids that were learned to learned.txt, and then puts state.json in the place of the
-one before. Killed before that, the service goes on from the old save, and after it from the new one.
+A save writes model-….keras, adds the ids that were learned to learned-….txt, and then puts state.json in the place of
+the one before. Killed before that, the service goes on from the old save, and after it from the new one.
 """
 
 import json
-import os
 from pathlib import Path
 
 import keras
 
 import aranyani_tf as ar
+import learned_ids
+from aranyani_tf.checked_json import Kind
 from aranyani_tf.errors import DamagedFileError
-from aranyani_tf.files import sync, whole_file
+from aranyani_tf.files import sha256, sync
 from learner import REMEMBERED, Learner
+
+MEND = learned_ids.MEND
+STATE = Kind("save of a service", 2, DamagedFileError, MEND)
 
 
 def save(learner, folder):
@@ -21,41 +25,49 @@ def save(learner, folder):
     folder, offset = Path(folder), learner.offset
     model = folder / f"model-{offset:012}.keras"
     learner.tabular.save(model)
-    with open(folder / "learned.txt", "ab") as file:
-        file.write(b"".join(json.dumps(key).encode() + b"\n" for key in learner.fresh))
-        file.flush()
-        os.fsync(file.fileno())
-        size = file.tell()
+    num_before = learner.num_learned - len(learner.fresh)
+    learned = learned_ids.add(folder, learner.fresh, num_before, learner.remembered)
     sync(folder)
-    with whole_file(folder / "state.json", "w") as file:
-        json.dump({"version": 1, "model": model.name, "learned_bytes": size, "learner": learner.state(),
-                   "monitor": learner.monitor.to_json()}, file)
+    STATE.write({"model": model.name, "model_sha256": sha256(model), "learned": learned, "learner": learner.state(),
+                 "monitor": learner.monitor.to_json()}, folder / "state.json")
     learner.fresh = []
+    learned_ids.remove_others(folder, learned)
     for old in folder.glob("model-*.keras"):
         if old != model:
             old.unlink()
     return offset
 
 
-def load(folder):
+def load(folder, remembered=REMEMBERED):
     """The learner of the last save; None if there is none."""
     folder = Path(folder)
     if not (folder / "state.json").exists():
         return None
     state = state_of(folder)
-    ids = learned_ids(folder, state["learned_bytes"])
+    model, ids = folder / state["model"], learned_ids.read(folder, state["learned"])
+    if sha256(model) != state["model_sha256"]:
+        raise DamagedFileError(f"{model} is damaged: its sha256 is not the one in state.json; {MEND}")
+    learned_ids.cut(folder, state["learned"])
     monitor = ar.FairnessMonitor.from_json(state["monitor"], place=str(folder / "state.json"))
-    return Learner(keras.saving.load_model(folder / state["model"]), monitor, state["learner"], ids[-REMEMBERED:])
+    return Learner(keras.saving.load_model(model), monitor, state["learner"], ids[-remembered:], remembered)
 
 
 def state_of(folder):
-    return json.loads((Path(folder) / "state.json").read_text(encoding="utf-8"))
+    """What the last save wrote down of itself, and of the other files."""
+    folder = Path(folder)
+    try:
+        return STATE.read(folder / "state.json")
+    except DamagedFileError:
+        return of_version_1(folder) or STATE.read(folder / "state.json")
 
 
-def learned_ids(folder, size):
-    """Those in the first bytes of learned.txt; what a save that was killed wrote after them is cut off."""
-    path = Path(folder) / "learned.txt"
-    if path.stat().st_size < size:
-        raise DamagedFileError(f"{path} has lost its end: it had {size:,} bytes; take it from a copy")
-    os.truncate(path, size)
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+def of_version_1(folder):
+    """The same of a save that an earlier version made, without check sums: it is taken as it is. None if it is none."""
+    try:
+        state = json.loads((folder / "state.json").read_bytes())
+        if state.pop("version") != 1:
+            return None
+        return state | {"model_sha256": sha256(folder / state["model"]),
+                        "learned": {"learned.txt": state["learned_bytes"]}}
+    except (ValueError, KeyError, AttributeError):
+        return None

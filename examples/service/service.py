@@ -1,21 +1,23 @@
 """Predict now, learn from feedback later; nothing that was acknowledged is lost. HTTP is in app.py."""
 
 import asyncio
+import sys
 import tempfile
 import uuid
 from pathlib import Path
 
 import keras
 import numpy as np
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 import checks
 import saves
+from aranyani_tf.errors import InUseError
 from checks import Refused
 from feedback_queue import FeedbackQueue
 from first_model import first_model
 from journal import Journal
-from learner import Learner
+from learner import REMEMBERED, Learner
 from pending import Pending
 
 
@@ -28,31 +30,50 @@ class Service:
             millisecond a row; for a save everybody waits some hundred milliseconds.
         max_pending: predictions that are remembered while their feedback has not come.
         keep_journal: whether files of the journal are kept after a save.
+        remember: ids of feedback that was learned, the last ones, none of which is learned twice.
     """
 
-    def __init__(self, folder, save_every=10_000, max_pending=100_000, keep_journal=False):
+    def __init__(self, folder, save_every=10_000, max_pending=100_000, keep_journal=False, remember=REMEMBERED):
         self.folder, self.save_every, self.max_pending = Path(folder), save_every, max_pending
+        self.remember = remember
         self.folder.mkdir(parents=True, exist_ok=True)
         self.journal, self.queue = Journal(folder, keep_journal), FeedbackQueue()
         self.lock = FileLock(self.folder / "in_use", timeout=0)  # ends with the process
-        self.failure, self.learning = None, None
+        self.failure, self.learning, self.learner = None, None, None
 
     async def start(self):
-        """Takes up what the last service left, compiles everything, and begins to learn."""
-        self.lock.acquire()
-        self.learner = saves.load(self.folder)
+        """Begins to learn; all that is slow was done by `open`, or is now."""
         if self.learner is None:
-            self.learner = Learner(*first_model())
+            self.open()
+        self.learning = asyncio.create_task(self.learn())
+
+    def open(self):
+        """Takes up what the last service left, and compiles everything; raises if a file is damaged."""
+        try:
+            self.lock.acquire()
+        except Timeout as error:
+            raise InUseError(f"another service runs in {self.folder}; end it, or choose another folder") from error
+        try:
+            self.take_up()
+        except BaseException:
+            self.lock.release()
+            raise
+
+    def take_up(self):
+        self.learner = saves.load(self.folder, self.remember)
+        if self.learner is None:
+            self.learner = Learner(*first_model(), remembered=self.remember)
             saves.save(self.learner, self.folder)
         self.saved = self.learner.offset
         warm_up(self.learner.tabular)
         self.journal.open(self.learner.offset)
         for entry in self.journal.entries(self.learner.offset):
             self.learner.take(entry)
+        if self.learner.offset - self.saved >= self.save_every:  # it was killed while it saved
+            self.save()
         self.pending = Pending(self.folder, self.max_pending)
         for key in [key for key in self.pending.waiting if key in self.learner.learned]:
             self.pending.remove(key)
-        self.learning = asyncio.create_task(self.learn())
 
     def predict(self, body):
         """The answer to one row. The same request again gets the same answer, since only one of them is scored."""
@@ -65,7 +86,11 @@ class Service:
             raise Refused(409, "id", f"id {key!r} waits for feedback on another row; a new row needs a new id")
         if known is None:
             known = {"row": row, **self.learner.predict(row)}
-            self.pending.add(key, known)
+            try:
+                self.pending.add(key, known)
+            except OSError as error:
+                self.failure = self.failure or str(error)
+                raise Refused(503, None, f"nothing can be remembered any more: {self.failure}") from error
         label, probabilities = known["label"], known["probabilities"]
         return {"id": key, "label": label, "probability": probabilities[label], "probabilities": probabilities}
 
@@ -107,7 +132,8 @@ class Service:
                 if self.learner.offset - self.saved >= self.save_every:
                     self.save()
             except Exception as error:  # a full disk, say: what it has now is right, what comes after may not be
-                self.failure = self.failure or f"{type(error).__name__}: {error}"
+                self.failure = self.failure or (str(error) if isinstance(error, OSError) else
+                                                f"{type(error).__name__}: {error}")
                 for _, answer in batch:
                     if not answer.done():
                         answer.set_exception(Refused(503, None, f"nothing is learned any more: {self.failure}"))
@@ -122,7 +148,10 @@ class Service:
             await self.queue.close()
             await self.learning
             if self.failure is None:
-                self.save()
+                try:
+                    self.save()
+                except OSError as error:  # the journal has all of it
+                    print(f"nothing could be saved: {error}; the next start learns the journal again", file=sys.stderr)
             self.pending.close()
             self.learner.close()
         self.journal.close()

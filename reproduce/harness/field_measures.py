@@ -14,6 +14,7 @@ from aranyani_tf.evaluation.records import NUM_WINDOWS
 from harness.registry import NOTIONS
 
 FEW = 100  # rows of a group among those judged: with fewer, a gap of 0.05 is one standard error
+FEW_AT_FIRST = FEW // 10  # likewise in the first tenth, which knows of no other row
 PARTS = ("first", "", "late", "window")  # the first tenth; then of the judged rows all, the second half, windows
 
 
@@ -36,9 +37,9 @@ def measured(outputs: np.ndarray | None, stream: ar.Stream) -> dict[str, float]:
     if outputs is None:
         return dict.fromkeys(columns(), np.nan)
     decisions, begin, end = outputs.argmax(axis=1), first_rows(len(stream)), len(stream)
+    found = measured_first(outputs[:begin], stream[:begin])
     groups = compared(stream.groups[begin:])
-    slices = {"first": slice(0, begin), "": slice(begin, end), "late": slice((begin + end) // 2, end)}
-    found: dict[str, float] = {}
+    slices = {"": slice(begin, end), "late": slice((begin + end) // 2, end)}
     for part, rows in slices.items():
         found[named(part, "accuracy")] = float((decisions[rows] == stream.labels[rows]).mean())
         table = table_of(decisions, stream, rows, groups)
@@ -50,10 +51,20 @@ def measured(outputs: np.ndarray | None, stream: ar.Stream) -> dict[str, float]:
     return found
 
 
-def compared(groups: np.ndarray) -> np.ndarray:
+def measured_first(outputs: np.ndarray | None, first: ar.Stream) -> dict[str, float]:
+    """The same of the first tenth alone: what a setting is chosen by."""
+    if outputs is None:
+        return {named("first", what): np.nan for what in ("accuracy", *NOTIONS)}
+    decisions = outputs.argmax(axis=1)
+    table = table_of(decisions, first, slice(0, len(first)), compared(first.groups, FEW_AT_FIRST))
+    return {"first_accuracy": float((decisions == first.labels).mean())} | {
+        named("first", notion): gap_of(table, notion) for notion in NOTIONS}
+
+
+def compared(groups: np.ndarray, few: int = FEW) -> np.ndarray:
     """The groups that are compared: those with enough rows, or all if fewer than two have them."""
     names, counts = np.unique(groups[groups >= 0], return_counts=True)
-    return names[counts >= FEW] if (counts >= FEW).sum() > 1 else names
+    return names[counts >= few] if (counts >= few).sum() > 1 else names
 
 
 def table_of(decisions: np.ndarray, stream: ar.Stream, rows: slice, groups: np.ndarray) -> np.ndarray:

@@ -23,11 +23,18 @@ class FieldStream(NamedTuple):
     dataset: str
     preprocessing: str
     groups: str | None = None
+    drop_group: bool = False
+
+    @property
+    def key(self) -> tuple[str, str, str, bool]:
+        """What the records know it by, without the title."""
+        return self.dataset, self.preprocessing, self.groups or "", self.drop_group
 
 
 # In the order of the tables. One whose dataset is not registered, or cannot be had, is left out, and that is told.
 STREAMS = (
     FieldStream("Adult, one-hot", "adult", "one_hot"), FieldStream("Adult, as released", "adult", "released"),
+    FieldStream("Adult without the group's column", "adult", "one_hot", drop_group=True),
     FieldStream("Census", "census", "released"), FieldStream("COMPAS", "compas", "standardized"),
     FieldStream("Bank by date", "bank", "one_hot"), FieldStream("ACS by sex", "acs_employment", "one_hot", "sex"),
     FieldStream("ACS by disability", "acs_employment", "one_hot", "disability"),
@@ -45,7 +52,7 @@ def here(streams: tuple[FieldStream, ...] = STREAMS) -> dict[FieldStream, str | 
             found[each] = "there is no such dataset"
             continue
         try:
-            load(each.dataset, each.preprocessing, each.groups)
+            load(each.dataset, each.preprocessing, each.groups, each.drop_group)
         except OSError as error:  # not on this machine, and not to be fetched
             found[each] = str(error).split("\n")[0]
     return found

@@ -1,62 +1,69 @@
-"""Runs of the field in, `results/field.csv` out: which setting is judged, what it has, and who is best.
+"""Runs of the field in, `results/field.csv` out: what the chosen settings have, and who is best.
 
-The rule is one for all. A method with a grid of λ has the λ that was best on the first tenth of the stream: the most
-accurate of those whose gap was at most the target there, or else the one with the smallest gap. A steered method is
-told the target. One without a knob is what it is. Judged are the rows behind the first tenth.
+What is judged was chosen before, by the first tenth of the stream (`field_choice`).
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from harness.field_choice import BETWEEN, case_name
 from harness.field_measures import named
 from harness.intervals import Interval
 from harness.registry import NOTIONS, TARGETS, Method, method
 
 WITHIN = 1.2  # times the target is kept
 ENOUGH = 0.8  # of the seeds have to keep it
-STREAM = ["dataset", "preprocessing", "groups"]
+STREAM = ["dataset", "preprocessing", "groups", "drop_group"]
 CASE = [*STREAM, "notion", "target"]
 GAPS = {"gap": "", "late_gap": "late", "window_gap": "window"}  # column → part of the judged rows
 CLASSES = {False: "group not needed to predict", True: "group needed to predict"}
 
 
-def setting_of(how: Method) -> str:
-    """What is tuned, in words."""
-    told = " for this notion" if how.notions else ""
-    if how.steered:
-        return f"told the target{told}"
-    if len(how.fairness_weights) > 1:
-        return f"λ of {len(how.fairness_weights)}{told}, chosen on the first tenth"
-    return "nothing"
+def read(path: Path) -> pd.DataFrame:
+    """`field.csv` as it was written; one of an earlier version has no stream without its group's column."""
+    found = pd.read_csv(path)
+    return found.assign(groups=found["groups"].astype(object).fillna(""),
+                        drop_group=found.get("drop_group", False))
 
 
-def chosen(runs: pd.DataFrame, how: Method, notion: str, target: float) -> pd.DataFrame:
-    """One run for each seed, by the rule above; columns are those of `FieldRun.run`."""
-    if how.notions:
-        runs = runs[runs["told"] == notion]
-    if how.steered:
-        return runs[np.isclose(runs["fairness_weight"], target)]
-    gap, found = named("first", notion), []
-    for _, own in runs.groupby("seed"):
-        allowed = own[own[gap] <= target]
-        if len(own) == 1:
-            found.append(own)
-        elif len(allowed):
-            found.append(allowed.sort_values(["first_accuracy", gap], ascending=[False, True], kind="stable")[:1])
-        else:
-            found.append(own.sort_values([gap, "fairness_weight"], kind="stable")[:1])
-    return pd.concat(found)
+def as_numbers(texts: pd.DataFrame) -> pd.DataFrame:
+    """Texts of parts as what they stand for; a knob's value may be a word."""
+    words = [*STREAM, "method", "told", "chosen_for", "knob_value"]
+    return texts.assign(**{name: pd.to_numeric(texts[name]) for name in texts if name not in words},
+                        drop_group=texts["drop_group"] == "True")
+
+
+def setting_of(how: Method, runs: pd.DataFrame) -> str:
+    """What was tuned, in words, and what was chosen for each seed."""
+    tuned, columns = [], []
+    if len(how.fairness_weights) > 1 and not how.steered:
+        tuned.append(f"λ of {len(how.fairness_weights)}")
+        columns.append("fairness_weight")
+    values = how.values_for(runs["dataset"].iloc[0])
+    if len(values) > 1:
+        tuned.append(f"{how.knob} of {len(values)}")
+        columns.append("knob_value")
+    told = [*(["told the target"] if how.steered else []), *(["told this notion"] if how.notions else [])]
+    if columns:
+        by_seed = [" / ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in row)
+                   for row in runs[columns].itertuples(index=False)]
+        told.append(f"{' and '.join(tuned)}, chosen on the first tenth: {', '.join(by_seed)}")
+    elif values:
+        told.append(f"{how.knob} {runs['knob_value'].iloc[0]}")
+    return "; ".join(told) or "nothing"
 
 
 def cases(records: pd.DataFrame) -> Iterator[tuple[dict, pd.DataFrame]]:
     """Every stream, notion and target, with the chosen runs of all methods."""
-    for key, here in records.groupby(STREAM, sort=False):
+    chosen = records.assign(case=records["chosen_for"].str.split(BETWEEN)).explode("case")
+    for key, here in chosen.groupby(STREAM, sort=False):
         for notion in NOTIONS:
             for target in TARGETS:
-                runs = [chosen(own, method(name), notion, target) for name, own in here.groupby("method", sort=False)]
-                yield dict(zip(STREAM, key, strict=True)) | {"notion": notion, "target": target}, pd.concat(runs)
+                own = here[here["case"] == case_name(notion, target)]
+                yield dict(zip(STREAM, key, strict=True)) | {"notion": notion, "target": target}, own
 
 
 def table(records: pd.DataFrame) -> pd.DataFrame:
@@ -71,16 +78,15 @@ def table(records: pd.DataFrame) -> pd.DataFrame:
 
 def judged(runs: pd.DataFrame, how: Method, notion: str, target: float) -> dict:
     """What a method has in one case."""
-    accuracy = Interval.of(runs["accuracy"])
+    accuracy = Interval.student(runs["accuracy"])
     row = {"method": how.name, "group_needed": how.group_needed, "accuracy": accuracy.mean, "low": accuracy.low,
            "high": accuracy.high}
     for column, part in GAPS.items():
         gaps = runs[named(part, notion)]
         row |= {column: gaps.mean(), f"{column}_kept": (gaps <= WITHIN * target).mean()}
-    weights = [f"{weight:g}" for weight in runs["fairness_weight"]]
-    tuned = setting_of(how) + ("" if how.steered or len(how.fairness_weights) < 2 else f": {', '.join(weights)}")
     return row | {"keeps": bool(row["gap_kept"] >= ENOUGH), "seeds": len(runs), "rows": int(runs["rows"].iloc[0]),
-                  "state_bytes": runs["bytes"].iloc[0], "rows_per_second": runs["speed"].iloc[0], "setting": tuned}
+                  "state_bytes": runs["bytes"].iloc[0], "rows_per_second": runs["speed"].iloc[0],
+                  "setting": setting_of(how, runs)}
 
 
 def compared(rows: list[dict], runs: dict[str, pd.DataFrame]) -> list[dict]:
@@ -97,7 +103,7 @@ def compared(rows: list[dict], runs: dict[str, pd.DataFrame]) -> list[dict]:
             row |= {"best": best, "to_best": np.nan, "to_best_low": np.nan, "to_best_high": np.nan,
                     "among_best": row["method"] == best}
             if best is not None and row["method"] != best:
-                lost = Interval.of_difference(runs[row["method"]]["accuracy"], runs[best]["accuracy"])
+                lost = Interval.student_difference(runs[row["method"]]["accuracy"], runs[best]["accuracy"])
                 row |= {"to_best": lost.mean, "to_best_low": lost.low, "to_best_high": lost.high,
                         "among_best": bool(row["keeps"] and not lost.below_zero)}
         ordered += own

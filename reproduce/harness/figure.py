@@ -3,7 +3,6 @@
 import quiet  # noqa: F401
 
 import argparse
-import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,15 +11,18 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure as Picture
 
+from aranyani_tf.errors import ArgumentError
 from harness import RESULTS
 from harness.experiments import Experiment
 from harness.matching import varied
+from harness.options import add_workers, require_workers
 from harness.plots import last_records, save
 from harness.provenance import Clock, write_environment
 from harness.readings import write_reading
 from harness.runner import run_all
 from harness.scales import FULL, QUICK, TINY, Scale
 from harness.settings import CURVE
+from harness.sums import is_noted, note_sums
 from harness.tracking import log_safely
 
 
@@ -52,7 +54,7 @@ class Figure:
         options = parsed(self.title, arguments)
         try:
             self.make(options)
-        except OSError as error:  # data that the user named or has to make; a folder that cannot be written to
+        except (ArgumentError, OSError) as error:  # no cluster there, no data, or no folder to write to
             sys.exit(str(error))
 
     def make(self, options: argparse.Namespace) -> None:
@@ -60,12 +62,14 @@ class Figure:
         name, experiments = self.name + options.scale.name, self.experiments(options.scale)
         clock = Clock()
         records = run_all(name, experiments, results=options.results, fresh=options.fresh,
-                          processes=options.processes, ends=self.ends)
+                          processes=options.processes, ends=self.ends, ray=options.ray)
         duration = clock.seconds
-        if records.attrs["num_run"]:  # or else they were made by an earlier run
+        of_killed = options.scale is FULL and not is_noted(options.results, name)  # which did not come to tell its own
+        if records.attrs["num_run"] or of_killed:  # or else they were made by an earlier run
             tell_environment(options, [name], experiments, clock, records.attrs["num_run"])
         pictures, reading = save(self.draw(records), options.results, name), self.read(records)
         if options.scale is FULL:
+            note_sums(options.results, [name])
             write_reading(options.results, name, self.title, reading)
         if not options.no_wandb:
             log_safely(name, records, pictures[:1], seconds=max(10.0, 0.1 * duration))
@@ -91,11 +95,10 @@ def parsed(title: str, arguments: list[str] | None = None) -> argparse.Namespace
     scales.add_argument("--tiny", dest="scale", action="store_const", const=TINY, help="for tests: a few rows")
     parser.add_argument("--fresh", action="store_true", help="start over, also what is done already")
     parser.add_argument("--no-wandb", action="store_true", help="do not log to Weights & Biases")
-    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="at once; default: one a core")
+    add_workers(parser)
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="FOLDER")
     options = parser.parse_args(arguments)
-    if options.processes < 1:
-        parser.error(f"--processes must be at least 1, got {options.processes}")
+    require_workers(parser, options)
     return options
 
 

@@ -31,9 +31,9 @@ from harness import experiment_streams as streams
 LIBRARIES = ("tensorflow", "keras", "numba", "llvmlite", "numpy", "pandas", "pyarrow", "river")
 TABLES = {"aranyani_tf.datasets"}  # of it the entry alone counts
 ONLY_FOR_KERAS = "aranyani_tf.baselines"  # the package imports some so that Keras can load them
-# Arguments of `register_method`; which notions a method is told is among an experiment's settings.
+# Arguments of `register_method`; which notions a method is told, and its knob, are among an experiment's settings.
 NOT_COMPUTED = ("label", "marker", "color", "nanoseconds", "fairness_weights", "group_needed", "steered", "notions",
-                "num_groups", "field")
+                "knob", "knob_values", "num_groups", "field")
 
 
 @cache
@@ -46,9 +46,9 @@ def of_code(method: str, dataset: str, rule: str = "released", module: str = "ha
     found = hashlib.sha256(" ".join(f"{name} {version(name)}" for name in LIBRARIES).encode())
     modules = ["harness.experiments", module, registry.method(method).module, registry.rules()[rule].module,
                module_of(dataset)]
-    for path in sorted(files_of(modules, root)):
+    for path, content in sorted(files_of(modules, root).items()):
         name = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
-        found.update(name.encode() + content_of(path))
+        found.update(name.encode() + computed_by(content))
     return found.hexdigest()
 
 
@@ -78,20 +78,21 @@ def module_of(dataset: str) -> str:
     return loader.__module__
 
 
-def files_of(modules: Iterable[str], root: Path) -> set[Path]:
-    """The files of these modules, and of all of ours that they import."""
-    modules = list(modules)
-    waiting, files = [(module, file_of(module, root) or own_file(module)) for module in modules], set()
+def files_of(modules: Iterable[str], root: Path) -> dict[Path, bytes]:
+    """The files of these modules, and of all of ours that they import, with their contents."""
+    waiting, files = {module: file_of(module, root) or own_file(module) for module in modules}, {}
+    seen = set(waiting)
     while waiting:
-        module, path = waiting.pop()
+        module, path = waiting.popitem()
         if path is None or path in files:
             continue
-        files.add(path)
+        files[path] = path.read_bytes()
         package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-        following = imported_by(path.read_bytes(), package) - TABLES
+        following = imported_by(files[path], package) - TABLES
         if module == "aranyani_tf":
             following = {name for name in following if not name.startswith(ONLY_FOR_KERAS)}
-        waiting += [(name, file_of(name, root)) for name in following]
+        waiting |= {name: file_of(name, root) for name in following - seen}
+        seen |= following
     return files
 
 
@@ -133,9 +134,9 @@ def imported(tree: ast.AST, package: str = "") -> set[str]:
     return {name for name in names if name and not name.startswith(".")}
 
 
-def content_of(path: Path) -> bytes:
-    """What counts of a file: all of it, but where methods are registered only what they compute with."""
-    content = path.read_bytes()
+@cache
+def computed_by(content: bytes) -> bytes:
+    """What counts of a file's content: all of it, but where methods are registered only what they compute with."""
     if b"register_method(" not in content:
         return content
     tree = ast.parse(content)

@@ -1,7 +1,8 @@
-"""95 % bootstrap intervals over seeds, paired where two methods had the same seeds."""
+"""95 % intervals over seeds, paired where two methods had the same seeds: by bootstrap, or Student's t for few."""
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 RESAMPLES, SEED = 2000, 0
 
@@ -34,6 +35,24 @@ class Interval:
         first, second = (each.dropna().to_numpy(float) for each in (first, second))
         means = [each[resamples(len(each), draw)].mean(axis=1) for draw, each in enumerate((first, second))]
         return cls(first.mean() - second.mean(), *np.percentile(means[0] - means[1], [2.5, 97.5]))
+
+    @classmethod
+    def student(cls, values) -> "Interval":
+        """Of the mean of one value for each seed, by Student's t: of five values a bootstrap's is a third too narrow.
+
+        >>> Interval.student([1.0, 2.0, 3.0])
+        2 (-0.4841 to 4.484)
+        """
+        values = np.asarray(pd.Series(values).dropna(), float)
+        if len(values) < 2:
+            return cls(values.mean() if len(values) else np.nan, np.nan, np.nan)
+        around = stats.t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+        return cls(values.mean(), values.mean() - around, values.mean() + around)
+
+    @classmethod
+    def student_difference(cls, first: pd.Series, second: pd.Series) -> "Interval":
+        """Of first − second, both by seed, over the seeds that they share."""
+        return cls.student(first - second)
 
     @classmethod
     def of_statistic(cls, seeds, statistic) -> "Interval":

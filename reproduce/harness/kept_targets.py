@@ -18,7 +18,7 @@ FIXED = {"target_node": "aranyani"}  # whose λ is compared with; the output lev
 GAPS = {"demographic_parity": "all rows", "late_demographic_parity": "second half",
         "window_demographic_parity": "windows"}
 WITHIN = 1.2  # times the target
-FORGETS = {"decay": 0.003, "forget": "time"}  # with a fixed λ as with a target
+FORGETS = {"decay": 0.01, "forget": "time"}  # with a fixed λ as with a target
 
 
 def by_chance(dataset, preprocessing, rows, draws=20):

@@ -10,6 +10,7 @@ looks better on the seeds that it was chosen by.
 
 import quiet  # noqa: F401
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -94,23 +95,36 @@ def at_gap(runs: pd.DataFrame, gap: float, constant: pd.Series, by: str = GAP) -
         The columns `MIXED`, `constant` (the share of rows that got the constant answer) and `elsewhere` (whether other
         seeds chose the mix; a single seed has no others).
     """
+    return at_gaps(runs, (gap,), constant, by)[gap]
+
+
+def at_gaps(runs: pd.DataFrame, gaps: Iterable[float], constant: pd.Series, by: str = GAP) -> dict[float, pd.DataFrame]:
+    """`at_gap` for several of them: the means over seeds, which take most of the time, are the same for all."""
     mixed = varied(runs)
     if mixed:
         raise ArgumentError(f"runs that differ in {', '.join(mixed)} do not belong to one curve; choose one setting")
     runs = runs[list(dict.fromkeys(["seed", "fairness_weight", by, *MIXED]))]  # to cut all columns takes long
-    of_seeds = runs.groupby(["seed", "fairness_weight"])[list(MIXED)].mean()
-    seeds, rows = np.sort(runs["seed"].unique()), {}
+    of_seeds = runs.groupby(["fairness_weight", "seed"])[list(MIXED)].mean().unstack("seed")
+    seeds, halves = np.sort(runs["seed"].unique()), []
     for own in (seeds[::2], seeds[1::2]):
         others = np.setdiff1d(seeds, own)
         chosen_on = others if len(others) else own
         means = runs[runs["seed"].isin(chosen_on)].groupby("fairness_weight")[[by, ACCURACY]].mean()
-        mix = mix_at(means.to_numpy(), gap, constant[ACCURACY])
-        for seed in own:
-            here = of_seeds.loc[seed].reindex(means.index)
+        here = of_seeds.reindex(means.index).to_numpy().reshape(len(means), len(MIXED), len(seeds))
+        halves.append((own, len(others) > 0, means.to_numpy(), here.transpose(2, 1, 0)))  # (seed, column, λ)
+    found = {}
+    for gap in gaps:
+        rows = {}
+        for own, elsewhere, points, here in halves:
+            mix = mix_at(points, gap, constant[ACCURACY])
             used = mix.shares > 0
-            rows[int(seed)] = (mix.shares[used] @ here[used] + mix.constant * constant.to_numpy()).to_dict() | {
-                "constant": mix.constant, "elsewhere": len(others) > 0}
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("seed").sort_index()
+            for seed in own:
+                values = here[np.searchsorted(seeds, seed)][:, used] @ mix.shares[used]
+                values = values + mix.constant * constant.to_numpy()
+                rows[int(seed)] = dict(zip(MIXED, values, strict=True)) | {
+                    "constant": mix.constant, "elsewhere": elsewhere}
+        found[gap] = pd.DataFrame.from_dict(rows, orient="index").rename_axis("seed").sort_index()
+    return found
 
 
 def area(points: np.ndarray, until: float, constant: float) -> float:

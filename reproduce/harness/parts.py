@@ -83,7 +83,7 @@ def require_room(folder: Path) -> None:
         probe = Path(folder) / ".parts" / ".room"
         with whole_file(probe) as file:
             file.write(bytes(TEST_BYTES))
-        probe.unlink()
+        probe.unlink(missing_ok=True)  # another run in this folder may have done it
     except OSError as error:
         raise OSError(f"the results cannot be written to {folder}: {error.strerror}. Make room there, or name another "
                       "folder: --results FOLDER") from error

@@ -15,6 +15,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from aranyani_tf.files import whole_path
 from harness.registry import methods
 from harness.settings import RUN
 
@@ -184,7 +185,9 @@ def finish_stream(axes: Axes, name: str, **settings: Any) -> Axes:
 def save(figure: plt.Figure, folder: Path, name: str) -> list[Path]:
     """PNG and PDF, without dates in them: the same numbers give the same bytes."""
     paths = [folder / f"{name}.png", folder / f"{name}.pdf"]
-    figure.savefig(paths[0], dpi=200, metadata={"Software": None})
-    figure.savefig(paths[1], metadata={"CreationDate": None})
+    for path, options in zip(paths, ({"dpi": 200, "metadata": {"Software": None}},
+                                     {"metadata": {"CreationDate": None}}), strict=True):
+        with whole_path(path) as part:
+            figure.savefig(part, **options)
     plt.close(figure)
     return paths

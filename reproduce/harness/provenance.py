@@ -11,6 +11,7 @@ from typing import Any
 
 from aranyani_tf.files import whole_file
 from harness import ROOT
+from harness.sums import note_sums
 
 PACKAGES = ("tensorflow", "keras", "numpy", "pandas", "matplotlib", "numba", "river")
 
@@ -49,6 +50,8 @@ def write_environment(path: Path, names: list[str], clock: Clock, **facts: Any) 
     with whole_file(path, "w") as file:
         json.dump([run for run in runs if run["made"]], file, indent=2)
         file.write("\n")
+    if path.name == "environment.json":  # of full runs
+        note_sums(path.parent, names)
 
 
 def repository_state() -> dict[str, Any]:

@@ -16,11 +16,11 @@ import aranyani_tf as ar
 from aranyani_tf.datasets.acs_employment import acs_employment_table
 from harness.experiment_streams import load
 from harness.experiments import Experiment
-from harness.field_runs import Timed
 from harness.grids import available
 from harness.reaction_measures import WIDE, WINDOW, is_false, rows_to_recover, share_above, sliding, split_of_labels
 from harness.registry import method
 from harness.scales import FIVE, FULL, Scale
+from harness.timed import Timed
 
 STREAMS: dict[str, dict[str, Any]] = {
     "Synthetic, groups swap": {"dataset": "synthetic", "order": "drift"},

@@ -21,13 +21,11 @@ from matplotlib.markers import MarkerStyle
 import aranyani_tf as ar
 from aranyani_tf.arguments import require_fairness_weight
 from aranyani_tf.errors import ArgumentError
+from harness.contenders import GROUP_NEEDED, NOTIONS, TARGETS, KnobValues, require_contender, require_knob
 from harness.settings import OF_MODEL, Settings
 
 FOLDERS = ("methods", "extensions")
 IGNORED_BY_LEARNERS = ("rule", *OF_MODEL, "held_out")
-GROUP_NEEDED = ("never", "to learn", "to predict")
-NOTIONS = ("demographic_parity", "equalized_odds")  # that the field measures by, and that a method may be told
-TARGETS = (0.1, 0.05, 0.02)  # gaps that the field asks for
 COLORS = ("#882255", "#44AA99", "#999933", "#332288", "#DDCC77", "#AA4499")  # for those that name none
 _METHODS: dict[str, "Method"] = {}
 _RULES: dict[str, "Rule"] = {}
@@ -44,7 +42,8 @@ class Method:
         fairness_weights: its λ where no figure asks for others.
         learner: function of (seed, fairness_weight), gives an object with `predict_then_learn(x, y, a)`. With
             `notions` it is told one of them as its third argument; and one that has a parameter `stream` is given the
-            rows that it will be asked about, in their order: for their width, and for the number of groups.
+            rows that it will be asked about, in their order: for their width, and for the number of groups. With a
+            `knob` it is given the knob's value by that name.
         model: the class that a Grove trains where there is no such function.
         settings: function of (stream, height), gives settings of the model.
         alone: the model is trained by itself, and timed beside a plain Aranyani.
@@ -55,6 +54,10 @@ class Method:
         group_needed: when the group of a row has to be known: "never", "to learn" or "to predict".
         steered: `fairness_weight` is the gap itself that may not be exceeded.
         notions: of `NOTIONS`, those that it can be told; without any it knows one way only.
+        knob: the name of one further setting that the field may choose, beside λ; of a method without `learner` it is
+            the learning rate.
+        knob_values: those that it is chosen from. The first is what everybody else has; a function of a dataset's name
+            (None for no dataset in particular) gives those for that dataset.
         num_groups: how many groups it can tell apart; None for any number, or what its learner says of itself.
         field: whether it takes part in `make field`.
     """
@@ -75,6 +78,8 @@ class Method:
     group_needed: str = "to learn"
     steered: bool = False
     notions: tuple[str, ...] = ()
+    knob: str | None = None
+    knob_values: KnobValues = ()
     num_groups: int | None = None
     field: bool = True
 
@@ -83,11 +88,18 @@ class Method:
         """The rule of its records where no figure asks for another."""
         return "none" if "rule" in self.ignores else "released"
 
-    def make(self, stream: ar.Stream, seed: int, fairness_weight: float, notion: str = NOTIONS[0]) -> Any:
-        """The learner of one λ and seed, not trained yet."""
+    def make(self, stream: ar.Stream, seed: int, fairness_weight: float, notion: str = NOTIONS[0],
+             knob_value: Any = None) -> Any:
+        """The learner of one λ and seed, not trained yet; a knob that nobody asks for has its first value."""
         assert self.learner is not None
-        wanted = {"stream": stream} if "stream" in inspect.signature(self.learner).parameters else {}
+        wanted: dict[str, Any] = {"stream": stream} if "stream" in inspect.signature(self.learner).parameters else {}
+        if self.knob:
+            wanted[self.knob] = self.values_for(None)[0] if knob_value is None else knob_value
         return self.learner(seed, fairness_weight, *([notion] if self.notions else []), **wanted)
+
+    def values_for(self, dataset: str | None) -> tuple[Any, ...]:
+        """What its knob may be on a dataset; nothing without a knob."""
+        return self.knob_values(dataset) if callable(self.knob_values) else self.knob_values
 
     @property
     def is_added(self) -> bool:
@@ -106,7 +118,7 @@ class Rule:
 def register_method(name: str, *, label: str, marker: str, color: str | None = None,
                     fairness_weights: tuple[float, ...] = (0.0,), learner: Callable[..., Any] | None = None,
                     ignores: tuple[str, ...] = (), steered: bool = False, notions: tuple[str, ...] = (),
-                    **how: Any) -> None:
+                    knob: str | None = None, knob_values: KnobValues = (), **how: Any) -> None:
     """Adds a method to those that experiments and sweeps know by name; see `Method` for the arguments.
 
     A learner whose only λ is 0 has no use for λ: another is refused. So are the settings of a forest. What is steered
@@ -130,6 +142,7 @@ def register_method(name: str, *, label: str, marker: str, color: str | None = N
     for weight in weights:
         require_fairness_weight(weight)
     require_contender(name, learner, steered, notions, how.get("group_needed", GROUP_NEEDED[1]))
+    require_knob(name, learner, notions, knob, knob_values)
     if steered and weights == (0.0,):
         weights = TARGETS
     if learner is not None:
@@ -143,27 +156,7 @@ def register_method(name: str, *, label: str, marker: str, color: str | None = N
     unused = [each for each in COLORS if each not in {other.color for other in _METHODS.values()}]
     color = color or (unused or COLORS)[0]
     _METHODS[name] = Method(name, label, marker, color, module, weights, learner, ignores=ignores, steered=steered,
-                            notions=tuple(notions), **how)
-
-
-def require_contender(name: str, learner: Callable[..., Any] | None, steered: bool, notions: tuple[str, ...],
-                      group_needed: str) -> None:
-    """Raises about what a method says of itself that the field could not use."""
-    if group_needed not in GROUP_NEEDED:
-        raise ArgumentError(f"{name}: group_needed must be one of {', '.join(map(repr, GROUP_NEEDED))}, got "
-                            f"{group_needed!r}")
-    if isinstance(notions, str) or set(notions) - set(NOTIONS):
-        raise ArgumentError(f"{name}: notions must be a tuple of {', '.join(map(repr, NOTIONS))} or some of them, got "
-                            f"{notions!r}")
-    if steered and learner is None:
-        raise ArgumentError(f"{name}: steered=True needs a learner, a function of the seed and the target gap")
-    if learner is not None and notions:
-        told = inspect.signature(learner)
-        try:
-            told.bind(0, 0.0, notions[0], **({"stream": None} if "stream" in told.parameters else {}))
-        except TypeError as error:
-            raise ArgumentError(f"{name}: with notions the learner must be a function of the seed, λ and the notion; "
-                                f"it takes {told}") from error
+                            notions=tuple(notions), knob=knob, knob_values=knob_values, **how)
 
 
 def register_rule(name: str, **settings: Any) -> None:

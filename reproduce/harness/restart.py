@@ -1,4 +1,4 @@
-"""A model that begins again, with another λ or seed, without being compiled again."""
+"""A model that begins again, with another λ, learning rate or seed, without being compiled again."""
 
 from typing import Any
 
@@ -23,12 +23,17 @@ class Restart:
         model(self.rows)  # builds it
         self.optimizer = [variable.numpy() for variable in model.optimizer.variables]
 
-    def again(self, start: ar.Aranyani, fairness_weight: Any) -> ar.Aranyani:
-        """The model with the weights of `start`, a new one of the same settings, and another λ or `ParityTarget`."""
+    def again(self, start: ar.Aranyani, fairness_weight: Any, learning_rate: float | None = None) -> ar.Aranyani:
+        """The model with the weights of `start`, a new one of the same settings, and another λ or `ParityTarget`.
+
+        The learning rate is a variable of the optimizer, so that another one is not compiled again either.
+        """
         start(self.rows)
         for variable, first in zip(self.model.weights, start.weights, strict=True):
             variable.assign(first)
         for variable, value in zip(self.model.optimizer.variables, self.optimizer, strict=True):
             variable.assign(value)
+        if learning_rate is not None:
+            self.model.optimizer.learning_rate.assign(learning_rate)
         self.model.fairness_weight = fairness_weight
         return self.model

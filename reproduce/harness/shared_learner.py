@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import aranyani_tf as ar
+from aranyani_tf.errors import DivergedError
 
 
 class Shared:
@@ -21,7 +22,7 @@ class Shared:
     """
 
     def __init__(self, learner: Any):
-        self.learner, self.said = learner, []
+        self.learner, self.said, self.failure = learner, [], None
 
 
 class Listener:
@@ -36,7 +37,13 @@ class Listener:
     def predict_then_learn(self, x: np.ndarray, y: np.ndarray, a: np.ndarray) -> np.ndarray:
         said = self.shared.said
         if self.num_heard == len(said):
-            said.append(np.asarray(self.shared.learner.predict_then_learn(x, y, a)))
+            if self.shared.failure:  # what was compiled may belong to another by now
+                raise self.shared.failure
+            try:
+                said.append(np.asarray(self.shared.learner.predict_then_learn(x, y, a)))
+            except DivergedError as error:
+                self.shared.failure = error
+                raise
         self.num_heard += 1
         return said[self.num_heard - 1]
 
@@ -47,7 +54,37 @@ class Listener:
         return state_bytes(self.shared.learner)
 
 
-@lru_cache(maxsize=1)
-def shared(make: Callable[[int, ar.Stream], Any], seed: int, stream: ar.Stream) -> Shared:
-    """The learner of this seed for these rows; the one before it is forgotten."""
-    return Shared(make(seed, stream))
+@lru_cache(maxsize=4)  # as many as a knob has values
+def shared(make: Callable[..., Any], seed: int, stream: ar.Stream, **knob: Any) -> Shared:
+    """The learner of this seed for these rows; those of an earlier seed or stream are soon forgotten."""
+    return Shared(make(seed, stream, **knob))
+
+
+class SharedTree:
+    """A tree of River's, and its votes so far."""
+
+    def __init__(self, tree: Any):
+        self.tree, self.votes = tree, []
+
+
+class TreeListener:
+    """The same for a tree whose rows, labels and weights are the same for all of those above it."""
+
+    def __init__(self, shared: SharedTree):
+        self.shared, self.num_heard, self.leads = shared, 0, False
+
+    def predict_proba_one(self, features: dict) -> dict:
+        votes = self.shared.votes
+        self.leads = self.num_heard == len(votes)
+        if self.leads:
+            votes.append(self.shared.tree.predict_proba_one(features))
+        self.num_heard += 1
+        return votes[self.num_heard - 1]
+
+    def learn_one(self, features: dict, label: int, *, w: float) -> None:
+        if self.leads:
+            self.shared.tree.learn_one(features, label, w=w)
+
+    @property
+    def _raw_memory_usage(self) -> int:
+        return self.shared.tree._raw_memory_usage

@@ -19,7 +19,7 @@ class Results:
     """A folder of results. Every CSV is read once."""
 
     def __init__(self, folder: Path):
-        self.folder, self.known, self.at_end = Path(folder), {}, {}
+        self.folder, self.known, self.at_end, self.clouds = Path(folder), {}, {}, {}
 
     def __getitem__(self, name: str) -> pd.DataFrame:
         """A table by its name, such as "figure2"; a figure's has all settings as columns."""
@@ -37,12 +37,16 @@ class Results:
 
     def cloud(self, name: str, method: str, **where) -> "Cloud":
         """A method's runs; the trees', which draw nothing at random, are of several orders of the rows."""
+        asked = (name, method, *sorted(where.items()))
+        if asked in self.clouds:  # Aranyani's is compared with many others'
+            return self.clouds[asked]
         rule = "none" if method in (*TREES, "fermi_forest", "fermi_linear") else "released"
         order = {"order": "shuffled"} if method in TREES else {}
         runs = self.ends(name, **({"method": method, "rule": rule} | order | where))
         if runs.empty:
             raise ValueError(f"{name}.csv has no runs of {method} with {where}")
-        return Cloud(runs)
+        self.clouds[asked] = Cloud(runs)
+        return self.clouds[asked]
 
     def constant(self, name: str, dataset: str) -> float:
         """The accuracy of the more frequent label."""
@@ -61,6 +65,7 @@ class Cloud:
     def __init__(self, runs: pd.DataFrame, gap: str = GAP, accuracy: str = ACCURACY):
         self.gaps = runs.pivot_table(index="fairness_weight", columns="seed", values=gap)
         self.accuracies = runs.pivot_table(index="fairness_weight", columns="seed", values=accuracy)
+        self.areas: dict[tuple, float] = {}
 
     @property
     def seeds(self) -> list[int]:
@@ -82,7 +87,10 @@ class Cloud:
         return runs[:, [position[seed] for seed in seeds]].mean(axis=1)
 
     def area(self, seeds: list[int], until: float, constant: float) -> float:
-        return area(self.points(seeds), until, constant)
+        asked = (*seeds, until, constant)
+        if asked not in self.areas:  # the draws of seeds are the same for all who are compared
+            self.areas[asked] = area(self.points(seeds), until, constant)
+        return self.areas[asked]
 
     def smallest_gap(self, seeds: list[int]) -> float:
         """Of the fairest λ by the means."""
@@ -120,11 +128,6 @@ def curve_at(cloud: Cloud, gaps: np.ndarray, seeds: list[int], constant: float) 
     return np.interp(gaps, *corners.T)
 
 
-def rank_correlation(values: pd.DataFrame, seeds: list[int]) -> float:
-    """Spearman's, between the index, a setting, and the means over some seeds, which are columns."""
-    return rank_correlation_of(values.index, values[seeds].to_numpy().mean(axis=1))
-
-
 def rank_correlation_of(first, second) -> float:
     """Spearman's; NaN if one of both is the same everywhere."""
     if np.ptp(first) == 0 or np.ptp(second) == 0:
@@ -134,7 +137,10 @@ def rank_correlation_of(first, second) -> float:
 
 def rising(values: pd.DataFrame) -> Interval:
     """Whether means rise with a setting: the rank correlation with an interval over seeds."""
-    return Interval.of_statistic(values.columns, lambda seeds: rank_correlation(values, seeds))
+    settings, of_seed = values.index.to_numpy(), {seed: values[seed].to_numpy() for seed in values}
+    # Spearman's, between the setting and the means over some seeds; plain arrays, for hundreds of draws.
+    return Interval.of_statistic(values.columns, lambda seeds: rank_correlation_of(
+        settings, np.mean([of_seed[seed] for seed in seeds], axis=0)))
 
 
 def by_setting(runs: pd.DataFrame, setting: str, column: str) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from functools import lru_cache
 import aranyani_tf as ar
 from aranyani_tf.baselines.fermi import linear
 from aranyani_tf.baselines.mlp import perceptron
+from harness.contenders import ADAM_RATES, LEARNING_RATE
 from harness.registry import NOTIONS, register_method
 from harness.restart import Restart
 
@@ -24,16 +25,24 @@ def compiled(predictor, notion, num_features, num_groups):
     return Restart(model(predictor, 0, 0.05, notion, num_features, num_groups), num_features)
 
 
+@lru_cache(maxsize=2)  # one a notion
+def untrained(predictor, seed, notion, num_features, num_groups):
+    """What every target and learning rate of a seed begins with; it never learns itself."""
+    return model(predictor, seed, 0.05, notion, num_features, num_groups)
+
+
 def steered(predictor):
     """The function that `register_method` wants; what it gave before is done with."""
-    def learner(seed, target, notion, stream):
+    def learner(seed, target, notion, stream, learning_rate):
         size = (stream.num_features, stream.num_groups)
-        return compiled(predictor, notion, *size).again(model(predictor, seed, target, notion, *size),
-                                                        ar.ParityTarget(target))
+        return compiled(predictor, notion, *size).again(untrained(predictor, seed, notion, *size),
+                                                        ar.ParityTarget(target), learning_rate)
     return learner
 
 
-register_method("target_mlp", label="ParityTarget, MLP", marker="h", color="#117733", nanoseconds=600, steered=True,
-                notions=NOTIONS, learner=steered("mlp"))
-register_method("target_logistic", label="ParityTarget, logistic", marker="X", color="#117733", nanoseconds=500,
-                steered=True, notions=NOTIONS, learner=steered("logistic"))
+ALL = {"steered": True, "notions": NOTIONS, "knob": LEARNING_RATE, "knob_values": ADAM_RATES}
+
+register_method("target_mlp", label="ParityTarget, MLP", marker="h", color="#117733", nanoseconds=900,
+                learner=steered("mlp"), **ALL)
+register_method("target_logistic", label="ParityTarget, logistic", marker="X", color="#117733", nanoseconds=450,
+                learner=steered("logistic"), **ALL)

@@ -10,7 +10,7 @@ import pandas as pd
 from harness import plots
 from harness.field_page import NOTION_NAMES, titles
 from harness.field_streams import STREAMS
-from harness.field_table import CLASSES, STREAM, won
+from harness.field_table import CLASSES, STREAM, read, won
 from page.commands import command
 from page.elements import Html, joined, missing, table, tag
 
@@ -24,7 +24,7 @@ def field(folder: Path) -> Html:
     path = folder / "field.csv"
     if not path.is_file():
         return missing("results/field.csv", command("field"))
-    found = pd.read_csv(path).astype({"groups": object}).fillna({"groups": ""})
+    found = read(path)
     names = {key: titles(STREAMS).get(key, key[0]) for key in map(tuple, found[STREAM].drop_duplicates().to_numpy())}
     picks = tag("div", pick("stream", "Stream", list(names.values()), next(iter(names.values()))),
                 pick("notion", "Notion", list(NOTION_NAMES.values()), NOTION_NAMES[FIRST[0]]),
@@ -33,10 +33,10 @@ def field(folder: Path) -> Html:
     head = joined(tag("th", each, scope="col") for each in HEADINGS)
     ranking = tag("div", tag("table", tag("caption", role="status"), tag("thead", tag("tr", head)), tag("tbody"),
                              class_="ranking"), class_="scroll", tabindex="0", role="region", aria_label="The ranking")
-    intro = tag("p", "Every method is run over every stream in five orders; what it is set to is chosen on the first "
-                "tenth, and the rest is judged. Methods that keep the gap are ranked by accuracy, with its 95 % "
-                "interval over the orders; = is no worse than the best as far as five orders tell. Paler ones do not "
-                "keep it. ",
+    intro = tag("p", "Every method is run over every stream in five orders; λ and one knob of each are chosen "
+                "on the first tenth, by one rule for all, and the rest is judged. Methods that keep the gap are "
+                "ranked by accuracy, with its 95 % interval over the orders; = is no worse than the best as far as "
+                "five orders tell. Paler ones do not keep it. ",
                 tag("a", "field.md", href="field.md"), " has the rule in full, and all tables.")
     data = json.dumps(as_data(found, names), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     return joined([intro, picks, ranking, Html(f'<script type="application/json" id="field-data">{data}</script>'),
@@ -53,7 +53,7 @@ def as_data(found: pd.DataFrame, names: dict[tuple, str]) -> dict[str, Any]:
     methods = list(dict.fromkeys(found["method"]))
     rows = []
     for row in found.itertuples():
-        case = "|".join([names[row.dataset, row.preprocessing, row.groups], NOTION_NAMES[row.notion],
+        case = "|".join([names[row.dataset, row.preprocessing, row.groups, row.drop_group], NOTION_NAMES[row.notion],
                          f"{row.target:g}"])
         rows.append([case, methods.index(row.method), *(rounded(value, digits) for value, digits in (
             (100 * row.accuracy, 2), (100 * row.low, 2), (100 * row.high, 2), (row.gap, 3), (row.late_gap, 3),

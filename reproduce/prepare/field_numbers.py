@@ -1,4 +1,5 @@
-"""What the README tells of results/field.csv: who is among the best in how many cases, and where ours is not."""
+"""What the README tells of the field: who is among the best in how many cases, where ours is not, and ours against
+each of the others."""
 
 from pathlib import Path
 
@@ -6,17 +7,16 @@ import pandas as pd
 
 from harness import plots
 from harness.field_page import NOTION_NAMES, titles
+from harness.field_pairs import ALONE, BETTER, MISSED, NEITHER, OURS, SAME, WORSE, counted
 from harness.field_streams import STREAMS
-from harness.field_table import CLASSES, STREAM, won
+from harness.field_table import CLASSES, STREAM, read, won
 
-OURS = {False: "recommended", True: "recommended_by_group"}
 SHOWN = 6  # methods of a class
 
 
 def standings(results: Path) -> str:
     """The methods of each class that are most often among the best, ours and the paper's beside them."""
-    found = pd.read_csv(results / "field.csv", keep_default_na=False, na_values=[""])
-    found["groups"] = found["groups"].fillna("")
+    found = read(results / "field.csv")
     counts, lines = won(found), ["| | kept | best | among the best | of cases |", "|---|---|---|---|---|"]
     for needed, title in CLASSES.items():
         own = counts[(counts["group_needed"] == "to predict") == needed].reset_index(drop=True)
@@ -46,6 +46,29 @@ def told_of(found: pd.DataFrame, needed: bool) -> str:
                             missed.apply(stream_of, axis=1).value_counts().items())
         told += f" It missed the gap on {streams}."
     return told
+
+
+def rivals(results: Path) -> str:
+    """Ours against every other of its class, in how many cases it is better or worse by paired differences."""
+    found = pd.read_csv(results / "paired.csv")
+    found = found[found["id"].isna()]
+    if found.empty:
+        return ("`make field` has not been run since every method has a knob and is set by the first tenth: until then "
+                "nobody here is called better than another.")
+    titles = {BETTER: "better", WORSE: "worse", SAME: "not told apart", ALONE: "it alone keeps the gap",
+              MISSED: "the other alone", NEITHER: "neither"}
+    lines = []
+    for ours, own in found.groupby("first", sort=False):
+        counts = counted(own)
+        counts = counts.sort_values([MISSED, WORSE], ascending=False, kind="stable")
+        lines += [f"| **{plots.label_of(ours)}** against | {' | '.join(titles.values())} | points where both keep it |",
+                  "|---" * (len(titles) + 2) + "|"]
+        for row in counts.to_dict("records"):
+            mean = row["difference"]
+            lines.append(f"| {plots.label_of(row['second'])} | {' | '.join(str(row[told]) for told in titles)} | "
+                         f"{'' if pd.isna(mean) else f'{100 * mean:+.2f}'} |")
+        lines.append("")
+    return "\n".join(lines[:-1])
 
 
 def stream_of(row: pd.Series) -> str:

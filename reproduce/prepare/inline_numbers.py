@@ -105,8 +105,16 @@ def verdict(results: Results, id: str) -> str:
     return str(results["claims"].set_index("id").loc[id, "verdict"])
 
 
+def paired(results: Results, id: str) -> str:
+    """Points of accuracy by which one method is above another, seed by seed."""
+    row = results["paired"].set_index("id").loc[id]
+    mean, low, high = (f"{100 * row[column]:+.1f}" for column in ("difference", "low", "high"))
+    return f"{mean} points ({low} to {high})"
+
+
 READERS: dict[str, Callable[..., str]] = {each.__name__: each for each in (
-    at, at_interval, beside, seeds_above, accuracy, accuracy_spread, gap, smallest_gap, reservoir, ours, verdict)}
+    at, at_interval, beside, seeds_above, accuracy, accuracy_spread, gap, smallest_gap, reservoir, ours, verdict,
+    paired)}
 PAGES = ("README.md", "docs/deviations.md")
 
 

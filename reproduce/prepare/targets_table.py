@@ -1,5 +1,6 @@
 """The table of results/targets.csv in docs/live.md, and the sentence about it in the README."""
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from harness import kept_targets as targets
 from harness import plots
 
 
+@cache  # three blocks of the pages are written from it
 def frame(results: Path) -> pd.DataFrame:
     return targets.kept(pd.read_csv(results / "targets.csv"))
 

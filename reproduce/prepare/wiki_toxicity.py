@@ -71,7 +71,7 @@ def choose(comments, groups):
         chosen = comments.sample(14_000, random_state=0).sort_values(["year", "rev_id"])
         return chosen.assign(group=(~chosen["logged_in"].astype(bool)).astype(int))
     # These were found by the words in them; which ones they are, and their groups, is kept in the file.
-    with np.load(DATA / "wiki_toxicity_religion.npz") as known:
+    with np.load(DATA / "wiki_toxicity_religion.npz", allow_pickle=False) as known:
         group_of = dict(zip(known["rev_id"].tolist(), known["groups"].tolist(), strict=True))
     chosen = comments[comments["rev_id"].isin(group_of)].sort_values("rev_id")
     return chosen.assign(group=chosen["rev_id"].map(group_of))
@@ -103,7 +103,7 @@ def write_shipped(path, features, labels, groups, rev_id):
 
 def compare(path, features, labels, groups, rev_id):
     """What quantisation and the other machine make of the features, in words; of comments that both have."""
-    with np.load(path) as shipped:
+    with np.load(path, allow_pickle=False) as shipped:
         same = (np.array_equal(labels, shipped["labels"]) and np.array_equal(groups, shipped["groups"])
                 and np.array_equal(rev_id, shipped["rev_id"]))
         other = dequantised(shipped["codes"], shipped["center"], shipped["step"])[np.isin(shipped["rev_id"], rev_id)]

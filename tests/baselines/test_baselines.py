@@ -84,22 +84,22 @@ def released(**settings):
     return {"penalty": ar.Huber(linear_slope=1.0), "dtype": "float64"} | settings
 
 
-def test_the_mlp_agrees_with_differences_over_200_steps():
-    stream, predictor = small_stream(200), perceptron(4, hidden=3, seed=2, dtype="float64")
+def test_the_mlp_agrees_with_differences_over_100_steps():
+    stream, predictor = small_stream(100), perceptron(4, hidden=3, seed=2, dtype="float64")
     reference = differences.OutputLevel(differences.perceptron, predictor.get_weights(), fairness_weight=0.7)
     agree(ar.Aranyani(predictor=predictor, fairness_weight=0.7, **released()), reference, stream)
 
 
-def test_the_output_level_of_the_forest_agrees_with_differences_over_200_steps():
-    stream = small_stream(200)
+def test_the_output_level_of_the_forest_agrees_with_differences_over_100_steps():
+    stream = small_stream(100)
     model = ar.Aranyani(constraint="output", fairness_weight=0.7, **released(num_trees=2, height=2, seed=3))
     model.build((None, 4))
     agree(model, differences.OutputLevel(differences.forest, model.forest.get_weights(), fairness_weight=0.7), stream)
 
 
 @pytest.mark.parametrize("kind", ["linear", "forest"])
-def test_fermi_agrees_with_differences_over_200_steps(kind):
-    stream = small_stream(200)
+def test_fermi_agrees_with_differences_over_100_steps(kind):
+    stream = small_stream(100)
     if kind == "linear":
         predictor = linear(4, dtype="float64")
         model = Fermi(predictor=predictor, fairness_weight=2.0, dependence_rate=0.05, dtype="float64")
@@ -113,9 +113,9 @@ def test_fermi_agrees_with_differences_over_200_steps(kind):
     np.testing.assert_allclose(model.statistics.dependence, reference.matrix, atol=1e-5)
 
 
-def test_the_reservoir_that_keeps_everything_agrees_with_differences_over_200_steps():
-    stream = small_stream(200)
-    model = Reservoir(capacity=200, fairness_weight=5.0, num_trees=1, height=2, seed=3, dtype="float64")
+def test_the_reservoir_that_keeps_everything_agrees_with_differences_over_100_steps():
+    stream = small_stream(100)
+    model = Reservoir(capacity=100, fairness_weight=5.0, num_trees=1, height=2, seed=3, dtype="float64")
     model.build((None, 4))
     reference = differences.ReservoirReference(differences.forest, model.forest.get_weights(), fairness_weight=5.0)
     agree(model, reference, stream)

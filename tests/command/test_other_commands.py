@@ -126,7 +126,7 @@ def test_a_table_is_what_the_stream_was_made_of(name):
     (["run", "people.csv", *CHOSEN, "--parity-target", "1.5"], "target must be a finite number"),
     (["run", "people.csv", *CHOSEN, "--categorical", "town"], "no column 'town'"),
     (["run", "people.csv", *CHOSEN, "--labels", "no,no"], "--labels must name at least two values of 'hired'"),
-    (["run", "people.csv", "--resume", "people.csv"], "people.csv cannot be read as a .keras file"),
+    (["run", "people.csv", "--resume", "people.csv"], "people.csv is no .keras file by its name"),
     (["evaluate", "online.keras", "nowhere.csv"], "there is no file nowhere.csv"),
     (["evaluate", "online.keras", "other.csv"], "no column 'age' in other.csv; there are: x, y"),
     (["explain", "nowhere.keras"], "there is no file nowhere.keras"),
@@ -143,7 +143,7 @@ def test_what_is_wrong_is_said_in_one_line(folder, monkeypatch, capsys, argv, to
     assert not (folder / "model.keras").exists()
 
 
-@pytest.mark.parametrize("name", ["run", "evaluate", "explain", "data"])
+@pytest.mark.parametrize("name", ["run", "evaluate", "explain", "data", "cost"])
 def test_each_command_has_examples_that_can_be_parsed(name, capsys):
     from aranyani_tf.command.main import COMMANDS, make_parser
 

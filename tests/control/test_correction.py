@@ -1,10 +1,13 @@
 """Offsets of the gaps: their rule, that both engines learn by them, and what they are for."""
 
+import keras
 import numpy as np
 import pytest
 
 import aranyani_tf as ar
-from aranyani_tf.control.correction import AT_ONCE, FEW, MOST, SUMMED, Correction
+from aranyani_tf.baselines.reservoir import Reservoir
+from aranyani_tf.control.correction import AT_ONCE, FEW, MOST, SUMMED, Correction, spread_over
+from aranyani_tf.engine.shares import OutputShares
 from aranyani_tf.fairness.notions import DemographicParity, EqualizedOdds, EqualOpportunity
 
 STREAM = ar.datasets.load("synthetic", num_rows=3000, seed=1)
@@ -41,7 +44,7 @@ def test_offsets_follow_the_rule_of_a_plain_program(case):
     summed = np.zeros((len(contrasts), len(labels)))
     for size in (3, 30, 300, 3000):  # with 3 there are cells of too few rows
         tables = random.integers(0, size, (3, num_labels + 1, num_groups + 1, num_labels)).astype(float)
-        correction.move(tuple(tables), 0.04)
+        correction.move(tuple(tables), 0.04, None)
         for c, (one, other) in enumerate(contrasts):
             for j, label in enumerate(labels):
                 gaps, errors = [], []
@@ -65,17 +68,96 @@ def corrected(constraint="output", engine="auto", **settings):
     return model
 
 
-def test_both_engines_add_the_same_offsets_to_the_gaps():
-    numba, xla = corrected(), corrected(engine="xla")
+@pytest.mark.parametrize("constraint", ["node", "leaf", "output"])
+def test_both_engines_add_the_same_offsets_to_the_gaps(constraint):
+    numba, xla = corrected(constraint), corrected(constraint, engine="xla")
     said = [model.predict_then_learn(*(array[:1000] for array in ROWS)) for model in (numba, xla)]
     assert np.abs(numba.steering.offsets).max() > 0.005  # so that there is something to agree on
     np.testing.assert_allclose(said[0], said[1], atol=2e-5)
-    np.testing.assert_allclose(numba.steering.offsets, xla.steering.offsets, atol=1e-9)
-    np.testing.assert_allclose(xla.offsets.variable.numpy(), xla.steering.offsets, rtol=1e-6)
+    np.testing.assert_allclose(numba.steering.offsets, xla.steering.offsets, atol=1e-6)
+    used = xla.offsets.variable.numpy()[:, : numba.steering.offsets.shape[1]]
+    np.testing.assert_allclose(used, xla.steering.offsets, rtol=1e-6)
 
 
-def test_there_are_none_where_nodes_are_compared_and_none_once_the_target_is_gone():
-    assert corrected(constraint="node").steering.offsets.size == 0
+@pytest.mark.parametrize("constraint", ["node", "leaf"])
+def test_offsets_of_nodes_and_leaves_are_the_same_live_in_calls_and_from_a_file(constraint, tmp_path):
+    model, calls = corrected(constraint), corrected(constraint)
+    calls.predict_then_learn(*(array[:900] for array in ROWS))
+    with model.live() as live:
+        for start, end in ((0, 1), (1, 70), (70, 455)):
+            live.learn(*(array[start:end] for array in ROWS))
+    model.save(tmp_path / "model.keras")
+    model = keras.saving.load_model(tmp_path / "model.keras")
+    model.predict_then_learn(*(array[455:900] for array in ROWS))
+    assert all(map(np.array_equal, model.get_weights(), calls.get_weights()))
+    assert np.array_equal(model.steering.offsets, calls.steering.offsets) and model.steering.offsets.any()
+
+
+NUM_TREES, HEIGHT = 2, 3
+
+
+def output_of(decisions, reached, logits):
+    """p of two trees, label by label, of (tree, node) decisions or of (tree, leaf) probabilities of reaching it."""
+    if reached is None:
+        reached = np.ones((NUM_TREES, 2**HEIGHT))
+        for leaf in range(2**HEIGHT):
+            node = 0
+            for depth in reversed(range(HEIGHT)):
+                right = leaf >> depth & 1
+                reached[:, leaf] *= 1 - decisions[:, node] if right else decisions[:, node]
+                node = 2 * node + 1 + right
+    says = np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)
+    return np.einsum("tl,tlk->k", reached, says) / NUM_TREES
+
+
+@pytest.mark.parametrize("by_leaf", [False, True])
+@pytest.mark.parametrize("num_labels", [2, 3])
+def test_shares_are_what_the_output_gains_when_one_value_does(by_leaf, num_labels):
+    random = np.random.default_rng(0)
+    logits = random.normal(size=(NUM_TREES, 2**HEIGHT, num_labels))
+    means = random.random((NUM_TREES, 2**HEIGHT - (not by_leaf)))
+    columns = [1] if num_labels == 2 else slice(None)
+    wanted, small = [], 1e-6
+    for each in range(means.size):
+        moved = np.stack([means, means])
+        moved.reshape(2, -1)[:, each] += small, -small
+        up, down = (output_of(None, at, logits) if by_leaf else output_of(at, None, logits) for at in moved)
+        wanted.append((up - down)[columns] / (2 * small))
+    found = OutputShares(NUM_TREES, HEIGHT, by_leaf=by_leaf).by_tree(means, logits)
+    np.testing.assert_allclose(found, wanted, atol=1e-8)
+
+
+@pytest.mark.parametrize("num_labels", [1, 3])
+def test_spread_offsets_move_the_output_as_asked_and_none_smaller_do(num_labels):
+    random = np.random.default_rng(0)
+    shares, offsets = random.normal(size=(7, num_labels)), random.normal(0, 0.02, (2, num_labels))
+    if num_labels == 3:
+        shares -= shares.mean(axis=1, keepdims=True)  # what one label gains the others lose
+        offsets -= offsets.mean(axis=1, keepdims=True)
+    spread = spread_over(shares, offsets)
+    np.testing.assert_allclose(spread @ shares, offsets, atol=1e-12)
+    smallest = np.linalg.lstsq(shares.T, offsets.T, rcond=None)[0].T  # LAPACK's of least norm
+    np.testing.assert_allclose(spread, smallest, atol=1e-12)
+    assert not spread_over(np.zeros_like(shares), offsets).any()
+
+
+class Own(ar.Aranyani):
+    """A model whose constraint might be anything."""
+
+    def make_constraint(self, objective, num_features):
+        return super().make_constraint(objective, num_features)
+
+
+def test_there_are_none_where_it_is_not_known_what_the_gaps_make_of_the_output():
+    goal = ar.ParityTarget(0.05)
+    stored = Reservoir(capacity=10)
+    stored.fairness_weight = goal
+    for model in (stored, Own(fairness_weight=goal), Own(fairness_weight=goal, constraint="node"),
+                  ar.Aranyani(fairness_weight=ar.ParityTarget(0.05, metric="equalized_odds"))):
+        assert model.steering.correction is None and not model.steering.offsets.size
+
+
+def test_there_are_none_once_the_target_is_gone():
     model = corrected()
     model.predict_then_learn(*(array[:500] for array in ROWS))
     assert model.offsets.variable is not None

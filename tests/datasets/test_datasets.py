@@ -111,7 +111,8 @@ def test_an_installed_wheel_carries_the_data(tmp_path):
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", tmp_path, source], check=True)
     (wheel,) = tmp_path.glob("*.whl")
-    subprocess.run([*pip, "install", "--no-deps", "--target", tmp_path / "site", wheel], check=True)
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")  # all that installing does with Python files alone
+    assert not list((tmp_path / "site").glob("*.data"))
     program = ("import aranyani_tf as ar; print(ar.__file__); print(ar.datasets.load('compas')); "
                "print(ar.datasets.load('wiki_toxicity', groups='religion'))")
     result = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True,

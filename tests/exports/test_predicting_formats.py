@@ -1,5 +1,7 @@
 """LiteRT and ONNX files: their interpreters say what the model says."""
 
+import functools
+
 import keras
 import numpy as np
 import onnxruntime
@@ -33,6 +35,7 @@ CASES = {
 }
 
 
+@functools.cache  # an export moves nothing, so that all tests may have the same ones
 def trained(name="a forest", **settings):
     model = ar.Aranyani(seed=0, **CASES[name](), **settings)
     rng = np.random.default_rng(0)

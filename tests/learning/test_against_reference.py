@@ -1,4 +1,8 @@
-"""The step of each engine against the float64 NumPy reference, over 300 steps (or 100 of ten samples)."""
+"""The step of each engine against the float64 NumPy reference, over 120 steps (or 30 of ten samples).
+
+Those are enough for every branch: gaps on both sides of the penalty's δ, groups that come late, cells that forget.
+In float32, where it is the rounding that adds up, over 300.
+"""
 
 import numpy as np
 import pytest
@@ -7,13 +11,13 @@ import aranyani_tf as ar
 from reference import Reference
 from rewind import Rewindable
 
-STEPS = 300
+STEPS, STEPS_OF_TEN, STEPS_OF_FLOAT32 = 120, 30, 300
 
 
-def stream_for(case, seed=0):
+def stream_for(case, steps=STEPS, seed=0):
     """Random rows; about one label and one group in ten is missing where the case asks for it."""
     random = np.random.default_rng(seed)
-    n = max(STEPS, 100 * case.get("samples_per_step", 1))
+    n = max(steps, STEPS_OF_TEN * case.get("samples_per_step", 1))
     num_labels, num_groups = case.get("num_labels", 2), case.get("num_groups", 2)
     groups = random.integers(0, num_groups, n)
     features = random.normal(size=(n, 5)).astype("float32") + 0.5 * groups[:, None].astype("float32")
@@ -113,12 +117,12 @@ CASES = [
 
 # Compiled by XLA, as for users: one of each level, notion, kind of output and way to take rows.
 BY_XLA = (
-    {}, {"height": 4}, {"num_groups": 4, "linear_slope": 1.0}, {"decay": 0.05, "num_groups": 4, "missing": True},
+    {"height": 4},
     {"notion": "equalized_odds", "num_groups": 4, "samples_per_step": 10, "decay": 0.05},
     {"notion": "representation_parity", "constraint": "output", "linear_slope": 1.0},
     {"notion": "equal_opportunity", "linear_slope": 1.0}, {"constraint": "leaf", "linear_slope": 1.0},
-    {"constraint": "output", "linear_slope": 1.0}, {"num_labels": 1, "constraint": "output", "missing": True},
-    {"update_when": "predicted_positive"}, {"wait_for_all_groups": True, "num_groups": 4},
+    {"num_labels": 1, "constraint": "output", "missing": True}, {"update_when": "predicted_positive"},
+    {"wait_for_all_groups": True, "num_groups": 4},
     {"online": False, "samples_per_step": 10, "linear_slope": 1.0},
     {"decay": 0.05, "forget": "time", "chance": 1.0, "num_groups": 4, "missing": True, "linear_slope": 1.0})
 NOT_OF_THE_ENGINE = ({"routing": "mask"},)
@@ -143,7 +147,7 @@ def test_float32_stays_within_1e_4_of_the_reference(linear_slope, engine):
     model = ar.Aranyani(num_trees=3, height=4, seed=1, penalty=ar.Huber(linear_slope=linear_slope))
     model.compile(engine=engine)
     assert model.engine == engine
-    rows, rewindable = stream_for({}), Rewindable(model, num_features=5)
+    rows, rewindable = stream_for({}, STEPS_OF_FLOAT32), Rewindable(model, num_features=5)
     for fairness_weight in (0.0, 0.1, 1.0, 10.0):
         rewindable.rewind().fairness_weight = fairness_weight
         expected, _ = reference_run(model, rows, fairness_weight=fairness_weight, linear_slope=linear_slope)

@@ -7,6 +7,7 @@ import pytest
 import aranyani_tf as ar
 from engine_rows import SMALL, learned, rows, same
 from reference import Reference
+from rewind import Rewindable
 
 LEVELS = ["node", "leaf", "output"]
 
@@ -122,9 +123,17 @@ def test_a_row_of_weight_0_is_a_row_without_label_and_group(num_labels, engine):
     x, y, a = rows(80, num_labels=num_labels)
     weights = weights_of(80)
     nothing = weights == 0
-    weightless, missing = (compiled(engine, num_labels=num_labels, decay=0.01, forget="time", samples_per_step=2,
-                                    wait_for_all_groups=True) for _ in range(2))
-    said = missing.predict_then_learn(x, np.where(nothing, y.dtype.type(np.nan if num_labels == 1 else -1), y),
-                                      np.where(nothing, -1, a), np.where(nothing, 1.0, weights))
-    assert np.array_equal(weightless.predict_then_learn(x, y, a, weights), said) and np.isfinite(said).all()
-    assert same(learned(weightless), learned(missing)) and weightless.so_far() == missing.so_far()
+    model = compiled(engine, num_labels=num_labels, decay=0.01, forget="time", samples_per_step=2,
+                     wait_for_all_groups=True)
+    rewindable = Rewindable(model, num_features=4)
+    found = []
+    for stream in ((x, y, a, weights),
+                   (x, np.where(nothing, y.dtype.type(np.nan if num_labels == 1 else -1), y),
+                    np.where(nothing, -1, a), np.where(nothing, 1.0, weights))):
+        rewindable.rewind()
+        before = learned(model)
+        found.append((model.predict_then_learn(*stream), learned(model), model.so_far()))
+        assert not same(learned(model), before)
+    (said, weightless, metrics), (expected, missing, expected_metrics) = found
+    assert np.array_equal(said, expected) and np.isfinite(said).all()
+    assert same(weightless, missing) and metrics == expected_metrics

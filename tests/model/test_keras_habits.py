@@ -29,16 +29,14 @@ def rows(n=200, d=3):
 def test_a_single_layer_is_an_encoder(layer, tmp_path):
     x, y, a = rows(40)
     model = ar.Aranyani(**SMALL, encoder=layer())
-    model.predict_then_learn(x, y, a)
     model.fit(ar.Stream(x, y, a), verbose=0)
     model.save(tmp_path / "model.keras")
     loaded = keras.saving.load_model(tmp_path / "model.keras")
     np.testing.assert_array_equal(loaded.predict(x, verbose=0), model.predict(x, verbose=0))
 
 
-@pytest.mark.xla
 def test_an_eager_run_gives_the_compiled_numbers():
-    x, y, a = rows(30)
+    x, y, a = rows(12)
     eager, compiled = ar.Aranyani(**SMALL), ar.Aranyani(**SMALL)
     eager.compile(run_eagerly=True)
     said = [model.predict_then_learn(x, y, a) for model in (eager, compiled)]
@@ -51,12 +49,13 @@ def test_an_eager_run_gives_the_compiled_numbers():
 def test_auc_and_precision_are_those_of_scikit_learn(tmp_path):
     x, y, a = rows()
     model, other = ar.Aranyani(**SMALL), ar.Aranyani(**SMALL)
-    model.compile(metrics=[keras.metrics.AUC(num_thresholds=2000), "precision", "binary_accuracy",
+    model.compile(metrics=[keras.metrics.AUC(num_thresholds=2000, name="auc"), "precision", "binary_accuracy",
                            "sparse_categorical_accuracy"])
     history = model.fit(ar.Stream(x, y, a), verbose=0).history
     said = other.predict_then_learn(x, y, a)
     assert history["auc"][-1] == pytest.approx(roc_auc_score(y, said[:, 1]), abs=2e-3)
-    assert history["precision"][-1] == pytest.approx(precision_score(y, said[:, 1] > 0.5), abs=1e-6)
+    (precision,) = (history[name] for name in history if name.startswith("precision"))  # Keras may number it
+    assert precision[-1] == pytest.approx(precision_score(y, said[:, 1] > 0.5), abs=1e-6)
     assert history["sparse_categorical_accuracy"][-1] == pytest.approx(history["accuracy"][-1])
     model.save(tmp_path / "model.keras")
     loaded = keras.saving.load_model(tmp_path / "model.keras")
@@ -115,7 +114,7 @@ def test_predict_takes_a_stream_a_dict_and_a_dataset():
 @pytest.mark.xla
 def test_a_bare_model_is_fair_to_a_degree_that_can_be_seen():
     """The default λ belongs to the default penalty: on Adult's first rows the gap shrinks by a fifth or more."""
-    stream = ar.datasets.load("adult")[:12_000]
+    stream = ar.datasets.load("adult")[:6_000]
     model, gaps = ar.Aranyani(seed=0), []
     rewindable = Rewindable(model, stream.num_features)
     for weight in (model.fairness_weight, 0.0):

@@ -11,6 +11,7 @@ from aranyani_tf.baselines.reservoir import Reservoir
 from aranyani_tf.errors import ArgumentError, DivergedError, RowError
 from aranyani_tf.fairness.forest_levels import NodeConstraint
 from engine_rows import SMALL, learned, pieces, rows, same
+from rewind import Rewindable
 
 WEIGHTS = np.random.default_rng(3).choice([0.0, 0.3, 1.0, 5.0], 150)
 STREAM = rows(150, missing=0.05)
@@ -42,27 +43,32 @@ def test_row_by_row_equals_chunks_to_the_last_bit(settings):
 
 def test_chunks_of_any_size_learn_the_same_by_tensorflows_step():
     x, y, a = STREAM
-    models = [model_of("xla") for _ in range(3)]
-    models[0].fit({"features": x, "group": a}, y, sample_weight=WEIGHTS, batch_size=64, verbose=0)
-    models[1].fit(ar.Stream(*STREAM), sample_weight=WEIGHTS, verbose=0)
-    models[2].predict_then_learn(*STREAM, WEIGHTS)
-    for model in models[1:]:
-        for ours, theirs in zip(learned(model), learned(models[0]), strict=True):
+    model = model_of("xla")
+    rewindable, ends = Rewindable(model, x.shape[1]), []
+    for learn in (lambda: model.fit({"features": x, "group": a}, y, sample_weight=WEIGHTS, batch_size=64, verbose=0),
+                  lambda: model.fit(ar.Stream(*STREAM), sample_weight=WEIGHTS, verbose=0),
+                  lambda: model.predict_then_learn(*STREAM, WEIGHTS)):
+        rewindable.rewind()
+        learn()
+        ends.append(learned(model))
+    for end in ends[1:]:
+        for ours, theirs in zip(end, ends[0], strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("engine", ["numba", "xla"])
 def test_a_saved_model_goes_on_as_if_nothing_had_happened(engine, tmp_path):
-    (first, second), whole = pieces((*STREAM, WEIGHTS), 75), model_of(engine)
-    halves = model_of(engine)
-    for model in (whole, halves):
-        model.predict_then_learn(*first)
-    halves.save(tmp_path / "model.keras")
+    (first, second), model = pieces((*STREAM, WEIGHTS), 75), model_of(engine)
+    rewindable = Rewindable(model, STREAM[0].shape[1])
+    model.predict_then_learn(*first)
+    model.predict_then_learn(*second)
+    whole, so_far, counts = learned(model), model.so_far(), model.statistics.cell_count.numpy()
+    rewindable.rewind().predict_then_learn(*first)
+    model.save(tmp_path / "model.keras")
     resumed = keras.saving.load_model(tmp_path / "model.keras")
-    for model in (whole, resumed):
-        model.predict_then_learn(*second)
-    assert same(learned(resumed), learned(whole)) and resumed.so_far() == whole.so_far()
-    assert not np.array_equal(whole.statistics.cell_count, np.round(whole.statistics.cell_count))
+    resumed.predict_then_learn(*second)
+    assert same(learned(resumed), whole) and resumed.so_far() == so_far
+    assert not np.array_equal(counts, np.round(counts))
 
 
 def test_metrics_count_rows_and_not_weights():
@@ -106,15 +112,17 @@ def test_bad_weights_are_refused_and_change_nothing(engine):
 def test_rows_of_bad_weights_can_be_skipped(engine):
     x, y, a = rows(20)
     bad = np.arange(20) % 5 == 2
-    skipping, without = model_of(engine, on_bad_rows="skip"), model_of(engine)
+    model = model_of(engine, on_bad_rows="skip")
+    rewindable = Rewindable(model, x.shape[1])
     with pytest.warns(UserWarning, match="skipped 4 of 20 rows; the first: row 2: sample_weight is -1"):
-        said = skipping.predict_then_learn(x, y, a, np.where(bad, -1.0, 2.0))
-    expected = without.predict_then_learn(x[~bad], y[~bad], a[~bad], np.full(16, 2.0))
-    assert np.array_equal(said[~bad], expected) and np.isnan(said[bad]).all()
+        said = model.predict_then_learn(x, y, a, np.where(bad, -1.0, 2.0))
     with pytest.warns(UserWarning, match="skipped 4 of 20"):  # rows that go through a generator
-        skipping.fit({"features": x, "group": a}, y, sample_weight=np.where(bad, -1.0, 2.0), verbose=0)
-    without.fit({"features": x[~bad], "group": a[~bad]}, y[~bad], sample_weight=np.full(16, 2.0), verbose=0)
-    assert same(learned(skipping), learned(without))
+        model.fit({"features": x, "group": a}, y, sample_weight=np.where(bad, -1.0, 2.0), verbose=0)
+    skipped = learned(model)
+    expected = rewindable.rewind().predict_then_learn(x[~bad], y[~bad], a[~bad], np.full(16, 2.0))
+    assert np.array_equal(said[~bad], expected) and np.isnan(said[bad]).all()
+    model.fit({"features": x[~bad], "group": a[~bad]}, y[~bad], sample_weight=np.full(16, 2.0), verbose=0)
+    assert same(skipped, learned(model))
 
 
 @pytest.mark.parametrize("way", ["live", "chunk"])

@@ -29,8 +29,8 @@ def walk(num_trees, height, inputs, labels, groups, weights, steps, weight, delt
 @pytest.mark.parametrize(("page", "opening", "write"), numbers.BLOCKS)
 def test_what_is_written_on_a_page_is_what_the_sources_say(page, opening, write):
     text = (ROOT / page).read_text(encoding="utf-8")
-    content = write(ROOT / "results")
-    assert "nan" not in content and len(content) > 100
+    content = numbers.content_of(opening, write, ROOT / "results")
+    assert "nan" not in content and (len(content) > 100 or content.startswith("*Not run"))
     assert text == numbers.with_block(text, opening, content), "run `make numbers`"
 
 

@@ -82,9 +82,9 @@ def test_a_save_that_was_killed_at_any_step_loses_nothing(tmp_path, step, monkey
     if step == "model":
         monkeypatch.setattr(learner.tabular, "save", killed)
     if step == "ids":
-        monkeypatch.setattr(saves, "sync", killed)  # learned.txt is longer than state.json knows
+        monkeypatch.setattr(saves, "sync", killed)  # learned-….txt is longer than state.json knows
     if step == "state":
-        monkeypatch.setattr(saves, "whole_file", killed)
+        monkeypatch.setattr(type(saves.STATE), "write", killed)
     try:
         saves.save(learner, tmp_path)
     except Killed:
@@ -119,7 +119,8 @@ def test_a_disk_that_takes_nothing_more_ends_learning_and_is_told(tmp_path, monk
 
 
 def test_two_services_do_not_share_a_folder(tmp_path):
-    with TestClient(make_app(tmp_path)), pytest.raises(TimeoutError), TestClient(make_app(tmp_path)):
+    with TestClient(make_app(tmp_path)), pytest.raises(ar.errors.InUseError, match=f"another .*{tmp_path.name}"), \
+            TestClient(make_app(tmp_path)):
         pass
 
 

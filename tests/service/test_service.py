@@ -1,5 +1,6 @@
 """examples/service through HTTP: predictions now, feedback later, twice, never, or wrong."""
 
+import asyncio
 import json
 import math
 import re
@@ -139,7 +140,8 @@ def test_bad_input_is_refused_with_the_field_and_changes_nothing(client, rows, p
 
 
 @pytest.mark.parametrize(("text", "status"), [
-    ("{", 400), ("[]", 400), ('{"id": NaN}', 400), ("[" * 100_000, 400), ("\xff", 400), (" " * 100_001, 413)])
+    ("{", 400), ("[]", 400), ('{"id": NaN}', 400), ("[" * 100_000, 400), ("\xff", 400), ('{"id": "\\ud800"}', 400),
+    ('{"id": "\xed\xa0\x80"}', 400), ('{"\\ud800": 1}', 400), (" " * 100_001, 413)])
 def test_what_is_no_json_object_is_refused(client, text, status):
     response = client.post("/predict", content=text.encode("latin-1"))
     assert response.status_code == status and response.json()["error"]
@@ -153,6 +155,21 @@ def test_the_curl_commands_of_the_readme_get_the_answers_that_it_shows(tmp_path)
         for path, body, answer in shown:
             pattern = re.escape(answer).replace("…", r"\d+")
             assert re.fullmatch(pattern, client.post(path, content=body).text), client.post(path, content=body).text
+
+
+def test_a_request_whose_sender_goes_away_is_no_error_of_the_service(client):
+    said = []
+
+    async def leave():
+        return {"type": "http.disconnect"}
+
+    async def hear(message):
+        said.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/feedback", "headers": [], "query_string": b""}
+    asyncio.run(client.app(scope, leave, hear))
+    assert said[0]["status"] == 499
+    assert 'service_requests_total{path="/feedback",status="499"} 1' in client.get("/metrics").text
 
 
 def test_other_addresses_and_methods_are_told_apart(client):

@@ -65,7 +65,7 @@ def outcome(encode):
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=map(str, FORMS))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(row=ROWS)
 def test_a_row_has_the_features_of_a_frame_with_this_row_alone_or_is_refused_by_both(form, row):
     alone, framed = outcome(lambda: form.encode_row(row)), outcome(lambda: form.encode(pd.DataFrame([row])))

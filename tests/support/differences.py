@@ -26,10 +26,7 @@ def linear(weights, x):
 
 def forest(weights, x):
     tree = Reference(*weights, fairness_weight=0)
-    n, leaves = tree.decisions(x), tree.leaves()
-    per_tree = [sum(tree.leaf_probability(n, t, leaf) * leaves[t, leaf] for leaf in range(leaves.shape[1]))
-                for t in range(tree.num_trees)]
-    return np.mean(per_tree, axis=0)
+    return tree.predict(x)
 
 
 def huber_slope(gap, delta=0.01, slope=1.0):

@@ -1,7 +1,8 @@
 """Processes that find TensorFlow imported: as `subprocess.run`, less the seconds that each would spend on that alone.
 
 A server imports the package, does nothing else, and every process is forked from it, so that all begin as a fresh
-interpreter after `import aranyani_tf` does. What a process says while it imports is for `subprocess` to test.
+interpreter after `import aranyani_tf` does, but without a network (`no_network.py`). What a process says while it
+imports is for `subprocess` to test.
 """
 
 import multiprocessing
@@ -18,7 +19,7 @@ from unittest import mock
 def context():
     """Of multiprocessing, with the server running."""
     found = multiprocessing.get_context("forkserver")
-    found.set_forkserver_preload(["aranyani_tf"])
+    found.set_forkserver_preload(["aranyani_tf", "no_network"])
     with mock.patch.dict(os.environ, PYTHONPATH=os.pathsep.join(map(str, sys.path))):  # where the server will look
         forkserver.ensure_running()
     return found
@@ -43,6 +44,25 @@ def python(*command, cwd=None, env=None, as_tests=False):
         process.join()
         return subprocess.CompletedProcess(command, process.exitcode,
                                            *(path.read_text(encoding="utf-8") for path in said))
+
+
+class Background:
+    """As `subprocess.Popen` of `python FILE ARGUMENTS`, forked; what it says is not kept."""
+
+    def __init__(self, *command, env=None):
+        self.process = start(become, [str(each) for each in command], str(Path.cwd()), dict(env or os.environ),
+                             [os.devnull, os.devnull], False)
+        self.pid = self.process.pid
+
+    def poll(self):
+        return self.process.exitcode
+
+    def send_signal(self, how):
+        os.kill(self.pid, how)
+
+    def wait(self):
+        self.process.join()
+        return self.process.exitcode
 
 
 def compile_as_tests_do():

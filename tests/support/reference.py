@@ -1,11 +1,10 @@
-"""An independent reference: Algorithm 1 in float64 NumPy, one sample, one node, one leaf at a time.
+"""An independent reference: Algorithm 1 in float64 NumPy, one sample at a time, all leaves of a forest at once.
 
-Written from the paper, slowly and plainly, and sharing no code with the library. Gradients of the
-network are taken by hand through each path of a tree; nothing is differentiated automatically.
+Written from the paper, plainly, and sharing no code with the library. Gradients of the network are taken by
+hand through each path of a tree; nothing is differentiated automatically.
 """
 
 import functools
-import math
 
 import numpy as np
 
@@ -28,6 +27,13 @@ def path(leaf, height):
     return steps
 
 
+@functools.cache
+def path_arrays(height):
+    """`path` of all leaves: the nodes, and whether it goes left there, both (leaf, depth)."""
+    steps = np.array([path(leaf, height) for leaf in range(2**height)])
+    return steps[..., 0], steps[..., 1] == 1
+
+
 class Reference:
     def __init__(self, kernel, bias, leaf_logits, *, fairness_weight, notion="demographic_parity",
                  constraint="node", delta=0.01, linear_slope=None, num_groups=2, decay=None,
@@ -46,7 +52,7 @@ class Reference:
         self.learning_rate, self.update_when = learning_rate, update_when
         self.wait, self.online = wait_for_all_groups, online
         self.forget, self.chance = forget, chance
-        self.means = {}  # cell → (count, {quantity: mean}, {quantity: mean gradient}, {quantity: mean square})
+        self.means = {}  # cell → (count, mean values, mean gradients, mean squares)
         self.groups_seen = set()
 
     # --- the forest ----------------------------------------------------------------------------
@@ -61,41 +67,34 @@ class Reference:
     def decisions(self, x):
         return sigmoid(np.einsum("f,tfn->tn", x, self.weights[0]) + self.weights[1])
 
-    def leaf_probability(self, n, tree, leaf):
-        return math.prod(n[tree, j] if left else 1 - n[tree, j] for j, left in path(leaf, self.height))
+    def factors(self, n):
+        """What each step of the path to a leaf has: n where it goes left, 1 − n where it goes right."""
+        nodes, left = path_arrays(self.height)
+        return np.where(left, n[:, nodes], 1 - n[:, nodes])  # (tree, leaf, depth)
+
+    def leaf_probabilities(self, n):
+        return self.factors(n).prod(axis=-1)  # (tree, leaf)
 
     def predict(self, x):
-        n, q = self.decisions(x), self.leaves()
-        return sum(self.leaf_probability(n, t, leaf) * q[t, leaf]
-                   for t in range(self.num_trees) for leaf in range(2**self.height)) / self.num_trees
+        return np.einsum("tl,tlc->c", self.leaf_probabilities(self.decisions(x)), self.leaves()) / self.num_trees
 
-    def leaf_gradient(self, x, n, tree, leaf):
-        """∇ p_l with respect to [W, B, Θ]."""
-        g = [np.zeros_like(w) for w in self.weights]
-        steps = path(leaf, self.height)
-        for j, left in steps:
-            others = math.prod(n[tree, i] if go else 1 - n[tree, i] for i, go in steps if i != j)
-            dz = (1 if left else -1) * others * n[tree, j] * (1 - n[tree, j])
-            g[0][tree, :, j] += dz * x
-            g[1][tree, j] += dz
-        return g
+    def leaf_slopes(self, n):
+        """∂ p_l / ∂ z_j, where n = sigmoid(z): 0 but for the nodes on the path to the leaf."""
+        factors, (nodes, left) = self.factors(n), path_arrays(self.height)
+        slopes, leaves = np.zeros((*factors.shape[:2], n.shape[1])), np.arange(2**self.height)
+        for depth in range(self.height):
+            j = nodes[:, depth]
+            others = np.delete(factors, depth, axis=-1).prod(axis=-1)
+            slopes[:, leaves, j] = np.where(left[:, depth], 1, -1) * others * n[:, j] * (1 - n[:, j])
+        return slopes  # (tree, leaf, node)
 
     def output_gradient(self, x, label):
         """∇ f_label with respect to [W, B, Θ]."""
         n, q = self.decisions(x), self.leaves()
-        total = [np.zeros_like(w) for w in self.weights]
-        for t in range(self.num_trees):
-            for leaf in range(2**self.height):
-                p = self.leaf_probability(n, t, leaf)
-                for w, g in zip(total, self.leaf_gradient(x, n, t, leaf), strict=True):
-                    w += g * q[t, leaf, label] / self.num_trees
-                if self.num_labels == 1:
-                    total[2][t, leaf, 0] += p / self.num_trees
-                else:
-                    for other in range(self.num_labels):
-                        total[2][t, leaf, other] += (
-                            p * q[t, leaf, label] * ((other == label) - q[t, leaf, other]) / self.num_trees)
-        return total
+        p = self.leaf_probabilities(n)[..., None]
+        dz = np.einsum("tl,tln->tn", q[..., label], self.leaf_slopes(n))
+        d_logits = p if self.num_labels == 1 else p * q[..., label, None] * (np.eye(self.num_labels)[label] - q)
+        return [g / self.num_trees for g in (x[:, None] * dz[:, None, :], dz, d_logits)]
 
     def loss_and_gradient(self, x, y):
         f = self.predict(x)
@@ -106,28 +105,24 @@ class Reference:
     # --- fairness ------------------------------------------------------------------------------
 
     def quantities(self, x, y):
-        """{name: (value, gradient)} of what is constrained."""
+        """What is constrained: the values, and their gradients with respect to [W, B, Θ], one row for each value."""
         n = self.decisions(x)
-        found = {}
         if self.notion == "representation_parity":
-            found["loss"] = self.loss_and_gradient(x, y)
-        elif self.constraint == "node":
-            for t in range(self.num_trees):
-                for j in range(n.shape[1]):
-                    g = [np.zeros_like(w) for w in self.weights]
-                    slope = n[t, j] * (1 - n[t, j])
-                    g[0][t, :, j], g[1][t, j] = slope * x, slope
-                    found["node", t, j] = n[t, j], g
-        elif self.constraint == "leaf":
-            for t in range(self.num_trees):
-                for leaf in range(2**self.height):
-                    found["leaf", t, leaf] = (
-                        self.leaf_probability(n, t, leaf), self.leaf_gradient(x, n, t, leaf))
-        else:
+            value, gradient = self.loss_and_gradient(x, y)
+            return np.array([value]), [g[None] for g in gradient]
+        if self.constraint == "output":
             labels = [1] if self.num_labels == 2 else range(self.num_labels)
-            for label in labels:
-                found["output", label] = self.predict(x)[label], self.output_gradient(x, label)
-        return found
+            gradients = [self.output_gradient(x, label) for label in labels]
+            return self.predict(x)[list(labels)], [np.stack(parts) for parts in zip(*gradients, strict=True)]
+        if self.constraint == "node":
+            values, slopes = n, (n * (1 - n))[:, :, None] * np.eye(n.shape[1])
+        else:
+            values, slopes = self.leaf_probabilities(n), self.leaf_slopes(n)
+        gradients = [np.zeros((*values.shape, *w.shape)) for w in self.weights]  # (tree, node or leaf, …)
+        for t in range(self.num_trees):  # what a tree has depends on its own weights alone
+            gradients[0][t, :, t] = x[:, None] * slopes[t][:, None, :]
+            gradients[1][t, :, t] = slopes[t]
+        return values.ravel(), [g.reshape(values.size, *w.shape) for g, w in zip(gradients, self.weights, strict=True)]
 
     def cells(self, y, a):
         """The cells that a sample is in."""
@@ -162,20 +157,17 @@ class Reference:
             self.means = {cell: ((1 - self.decay) * count, *rest) for cell, (count, *rest) in self.means.items()}
         if not cells:
             return
-        now = self.quantities(x, y)
+        values, gradients = self.quantities(x, y)
         for cell in cells:
-            count, values, gradients, squares = self.means.get(cell, (0.0, {}, {}, {}))
+            count, *means = self.means.get(cell, (0.0, 0.0, [0.0] * 3, 0.0))
             if self.forget == "rows" and self.decay is not None:
                 count *= 1 - self.decay
             count += weight
-            for name, (value, gradient) in now.items():
-                old, old_gradient = values.get(name, 0.0), gradients.get(name)
-                values[name] = old + (value - old) * weight / count
-                squares[name] = squares.get(name, 0.0) + (value**2 - squares.get(name, 0.0)) * weight / count
-                if old_gradient is None:
-                    old_gradient = [np.zeros_like(g) for g in gradient]
-                gradients[name] = [o + (g - o) * weight / count for o, g in zip(old_gradient, gradient, strict=True)]
-            self.means[cell] = count, values, gradients, squares
+            old_values, old_gradients, old_squares = means
+            self.means[cell] = (
+                count, old_values + (values - old_values) * weight / count,
+                [old + (g - old) * weight / count for old, g in zip(old_gradients, gradients, strict=True)],
+                old_squares + (values**2 - old_squares) * weight / count)
 
     def fairness_gradient(self):
         total = [np.zeros_like(w) for w in self.weights]
@@ -183,16 +175,15 @@ class Reference:
             if first not in self.means or second not in self.means:
                 continue
             (c0, v0, g0, s0), (c1, v1, g1, s1) = self.means[first], self.means[second]
-            for name in v0:
-                gap = v0[name] - v1[name]
-                everybody = (c0 * v0[name] + c1 * v1[name]) / (c0 + c1)
-                variance = (c0 * s0[name] + c1 * s1[name]) / (c0 + c1) - everybody**2
-                error = np.sqrt(max(variance, 0) * (1 / c0 + 1 / c1))
-                gap = np.sign(gap) * max(abs(gap) - self.chance * error, 0)
-                linear = abs(gap) >= self.delta and not self.l2
-                slope = self.slope * np.sign(gap) if linear else gap
-                for w, a, b in zip(total, g0[name], g1[name], strict=True):
-                    w += self.fairness_weight * slope * (a - b)
+            gaps = v0 - v1
+            everybody = (c0 * v0 + c1 * v1) / (c0 + c1)
+            variance = (c0 * s0 + c1 * s1) / (c0 + c1) - everybody**2
+            error = np.sqrt(np.maximum(variance, 0) * (1 / c0 + 1 / c1))
+            gaps = np.sign(gaps) * np.maximum(abs(gaps) - self.chance * error, 0)
+            linear = (abs(gaps) >= self.delta) & (not self.l2)
+            slopes = np.where(linear, self.slope * np.sign(gaps), gaps)
+            for w, a, b in zip(total, g0, g1, strict=True):
+                w += self.fairness_weight * np.tensordot(slopes, a - b, 1)
         return total
 
     # --- learning ------------------------------------------------------------------------------
