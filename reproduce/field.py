@@ -90,7 +90,10 @@ def make(size: Size, results: Path, *, methods: list[str] | None = None, dataset
     if not fresh:
         tell_time(runs, results, processes)
     num_run = complete(name, runs, results=results, fresh=fresh, processes=processes, progress=progress, ray=ray)
-    texts = records_of(runs, results, results / f"{name}_runs.csv" if methods or datasets else None)
+    some = [*(methods or []), *(datasets or [])]  # beside which the rest of the file stays, and of what it tells
+    if some:
+        left_out = [*dict.fromkeys([*plan(size)[1], *left_out])]
+    texts = records_of(runs, results, results / f"{name}_runs.csv" if some else None)
     with whole_file(results / f"{name}_runs.csv", "w") as file:
         texts.to_csv(file, index=False)
     found = table(with_costs(as_numbers(texts)))
@@ -104,7 +107,8 @@ def make(size: Size, results: Path, *, methods: list[str] | None = None, dataset
         note_sums(results, [name, f"{name}_runs"])
     if num_run:
         write_environment(results / f"environment{size.name}.json", [name, f"{name}_runs"], clock,
-                          seeds=list(size.seeds), experiments=len(runs), experiments_run=num_run)
+                          seeds=list(size.seeds), experiments=len(runs), experiments_run=num_run,
+                          **({"only": some} if some else {}))
     print(f"\n{field_page.cases_won(found)}\n")
     for path in (*(results / f"{name}{ending}" for ending in (".csv", ".md", "_runs.csv")), *pictures):
         print(f"→ {path}")

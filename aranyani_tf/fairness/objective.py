@@ -19,11 +19,13 @@ from aranyani_tf.labels import is_informative
 class Offsets:
     """What is added to the gaps, (constraint, value), in a variable that a `ParityTarget` moves; nothing without one.
 
-    An object of its own, since a target may come and go while the objective stays.
+    An object of its own, since a target may come and go while the objective stays. The variable is made once and for
+    all: compiled programs hold it.
     """
 
     def __init__(self) -> None:
         self.variable: tf.Variable | None = None
+        self.are_added = False
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class Objective:
         if self.chance:
             left = tf.abs(gaps) - self.chance * memory.deviations(contrasts)
             gaps = tf.sign(gaps) * tf.maximum(left, 0.0)
-        if self.offsets.variable is not None:
+        if self.offsets.are_added:
             gaps += self.offsets.variable
         return tf.where(seen[:, None], gaps, tf.zeros_like(gaps))
 

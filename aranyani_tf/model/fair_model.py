@@ -107,7 +107,7 @@ class FairModel(SteeredModel):
         return list({id(variable): variable for variable in every}.values())
 
     def variant(self) -> tuple:
-        return (*super().variant(), self.record_gradients, self.offsets.variable is not None)
+        return (*super().variant(), self.record_gradients, self.offsets.are_added)
 
     def penalty_now(self) -> tf.Tensor:
         return self.statistics.constraint.penalty(self.statistics.read(), self._fairness_weight)

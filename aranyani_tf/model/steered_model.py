@@ -56,7 +56,6 @@ class SteeredModel(OnlineModel):
         steering = None if goal is None else self.make_steering(goal)
         self.put_fairness_weight(value if steering is None else steering.weight)
         self.parity_target, self.steering = goal, steering
-        self.offsets.variable = None
         self.put_offsets()
 
     def make_steering(self, goal: ParityTarget) -> Steering:
@@ -74,7 +73,9 @@ class SteeredModel(OnlineModel):
     def put_offsets(self) -> None:
         """The steering's offsets, if it has any and the model is built, for TensorFlow's step."""
         correction = None if self.steering is None else self.steering.correction
-        if correction is None or (num_values := self.num_values()) is None:
+        num_values = None if correction is None else self.num_values()
+        self.offsets.are_added = num_values is not None
+        if correction is None or num_values is None:
             return
         correction.begin(num_values)
         offsets = tf.constant(correction.spread, self.compute_dtype)

@@ -1,7 +1,8 @@
 """Which setting of a method is judged: one rule for all, that sees the first tenth of a stream and nothing else.
 
-The most accurate candidate whose gap is at most the target there, or else the one with the smallest gap. A candidate is
-a λ and a value of the method's knob; what is steered is told the target, so that its knob alone is chosen.
+Every candidate learns that tenth, and its second half counts: the most accurate candidate whose gap is at most the
+target there is chosen, or else the one with the smallest gap. A candidate is a λ and a value of the method's knob; what
+is steered is told the target, so that its knob alone is chosen.
 """
 
 from collections.abc import Iterator

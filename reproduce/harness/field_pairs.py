@@ -32,8 +32,9 @@ def field_pairs(records: pd.DataFrame) -> pd.DataFrame:
             difference = Interval.student_difference(by_method[ours]["accuracy"], own["accuracy"])
             told = {(True, True): verdict(difference), (True, False): ALONE, (False, True): MISSED,
                     (False, False): NEITHER}[keeps[ours], keeps[name]]
+            seeds = int((by_method[ours]["accuracy"] - own["accuracy"]).notna().sum())  # that neither diverged with
             found.append(case | {"first": ours, "second": name, "difference": difference.mean, "low": difference.low,
-                                 "high": difference.high, "seeds": len(own), "told": told})
+                                 "high": difference.high, "seeds": seeds, "told": told})
     return pd.DataFrame(found)
 
 

@@ -16,6 +16,7 @@ from harness.registry import NOTIONS, TARGETS, Method, method
 
 WITHIN = 1.2  # times the target is kept
 ENOUGH = 0.8  # of the seeds have to keep it
+CLOSE = 0.01  # of accuracy behind the best is among the best, at most: a wide interval is no merit
 STREAM = ["dataset", "preprocessing", "groups", "drop_group"]
 CASE = [*STREAM, "notion", "target"]
 GAPS = {"gap": "", "late_gap": "late", "window_gap": "window"}  # column → part of the judged rows
@@ -84,15 +85,16 @@ def judged(runs: pd.DataFrame, how: Method, notion: str, target: float) -> dict:
     for column, part in GAPS.items():
         gaps = runs[named(part, notion)]
         row |= {column: gaps.mean(), f"{column}_kept": (gaps <= WITHIN * target).mean()}
-    return row | {"keeps": bool(row["gap_kept"] >= ENOUGH), "seeds": len(runs), "rows": int(runs["rows"].iloc[0]),
-                  "state_bytes": runs["bytes"].iloc[0], "rows_per_second": runs["speed"].iloc[0],
-                  "setting": setting_of(how, runs)}
+    whole = bool(runs["accuracy"].notna().all())  # one that has diverged keeps nothing
+    return row | {"keeps": whole and bool(row["gap_kept"] >= ENOUGH), "seeds": len(runs),
+                  "rows": int(runs["rows"].iloc[0]), "state_bytes": runs["bytes"].iloc[0],
+                  "rows_per_second": runs["speed"].iloc[0], "setting": setting_of(how, runs)}
 
 
 def compared(rows: list[dict], runs: dict[str, pd.DataFrame]) -> list[dict]:
     """The rows of one case with their differences to the best of their class that keeps the gap, seed by seed.
 
-    `among_best`: it keeps the gap, and the 95 % interval of its difference to the best reaches 0.
+    `among_best`: it keeps the gap, is at most `CLOSE` behind, and the 95 % interval of its difference reaches 0.
     """
     ordered = []
     for needed in CLASSES:
@@ -105,7 +107,7 @@ def compared(rows: list[dict], runs: dict[str, pd.DataFrame]) -> list[dict]:
             if best is not None and row["method"] != best:
                 lost = Interval.student_difference(runs[row["method"]]["accuracy"], runs[best]["accuracy"])
                 row |= {"to_best": lost.mean, "to_best_low": lost.low, "to_best_high": lost.high,
-                        "among_best": bool(row["keeps"] and not lost.below_zero)}
+                        "among_best": bool(row["keeps"] and lost.mean >= -CLOSE and not lost.below_zero)}
         ordered += own
     return ordered
 

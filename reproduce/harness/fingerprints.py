@@ -28,7 +28,7 @@ from aranyani_tf.errors import ArgumentError
 from harness import ROOT, registry
 from harness import experiment_streams as streams
 
-LIBRARIES = ("tensorflow", "keras", "numba", "llvmlite", "numpy", "pandas", "pyarrow", "river")
+LIBRARIES = ("tensorflow", "keras", "numba", "llvmlite", "numpy", "pandas", "pyarrow", "river", "scikit-learn")
 TABLES = {"aranyani_tf.datasets"}  # of it the entry alone counts
 ONLY_FOR_KERAS = "aranyani_tf.baselines"  # the package imports some so that Keras can load them
 # Arguments of `register_method`; which notions a method is told, and its knob, are among an experiment's settings.

@@ -9,6 +9,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from llvmlite import binding
+
 from aranyani_tf.files import whole_file
 from harness import ROOT
 from harness.sums import note_sums
@@ -44,7 +46,8 @@ def write_environment(path: Path, names: list[str], clock: Clock, **facts: Any) 
         "made": list(names),
         "versions": {"python": platform.python_version(), **{package: version(package) for package in PACKAGES}},
         **clock.state,
-        "machine": {"system": platform.system(), "architecture": platform.machine(), "cores": os.cpu_count()},
+        "machine": {"system": platform.system(), "architecture": platform.machine(), "cores": os.cpu_count(),
+                    "processor": binding.get_host_cpu_name()},  # its kind, by which machine code is made
         **facts,
         "duration_seconds": round(clock.seconds, 1)})
     with whole_file(path, "w") as file:

@@ -40,7 +40,10 @@ class Listener:
             if self.shared.failure:  # what was compiled may belong to another by now
                 raise self.shared.failure
             try:
-                said.append(np.asarray(self.shared.learner.predict_then_learn(x, y, a)))
+                outputs = np.asarray(self.shared.learner.predict_then_learn(x, y, a))
+                if np.isnan(outputs).any():  # as a learner of River's may say, which does not look
+                    raise DivergedError("it has said NaN")
+                said.append(outputs)
             except DivergedError as error:
                 self.shared.failure = error
                 raise

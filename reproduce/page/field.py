@@ -33,10 +33,10 @@ def field(folder: Path) -> Html:
     head = joined(tag("th", each, scope="col") for each in HEADINGS)
     ranking = tag("div", tag("table", tag("caption", role="status"), tag("thead", tag("tr", head)), tag("tbody"),
                              class_="ranking"), class_="scroll", tabindex="0", role="region", aria_label="The ranking")
-    intro = tag("p", "Every method is run over every stream in five orders; λ and one knob of each are chosen "
+    intro = tag("p", "Every method is run over every stream in five orders; λ and a knob are chosen "
                 "on the first tenth, by one rule for all, and the rest is judged. Methods that keep the gap are "
-                "ranked by accuracy, with its 95 % interval over the orders; = is no worse than the best as far as "
-                "five orders tell. Paler ones do not keep it. ",
+                "ranked by accuracy, with its 95 % interval over the orders; = is at most a point behind the "
+                "best, and no worse as far as five orders tell. Paler ones do not keep it. ",
                 tag("a", "field.md", href="field.md"), " has the rule in full, and all tables.")
     data = json.dumps(as_data(found, names), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     return joined([intro, picks, ranking, Html(f'<script type="application/json" id="field-data">{data}</script>'),

@@ -141,6 +141,21 @@ def test_another_learning_rate_needs_no_other_program():
     assert (alone.predict_then_learn(*rows) == said[5e-2]).all()
 
 
+def test_a_target_that_follows_another_has_offsets_of_its_own_in_what_was_compiled_before():
+    stream = ar.datasets.load("synthetic", num_rows=2000)
+    rows = stream.features, stream.labels, stream.groups
+
+    def model(goal):
+        return ar.Aranyani(fairness_weight=ar.ParityTarget(goal), constraint="output", seed=0,
+                           predictor=perceptron(stream.num_features, hidden=2, seed=0))
+
+    restart = Restart(model(0.1), stream.num_features)
+    for goal in (0.02, 0.1, 0.0, 0.02):
+        said = restart.again(model(goal), ar.ParityTarget(goal)).predict_then_learn(*rows)
+        assert np.abs(restart.model.steering.offsets).max() > 0.01
+        assert (said == model(goal).predict_then_learn(*rows)).all(), goal
+
+
 def test_one_learner_serves_all_thresholds_above_it_and_each_value_of_the_knob_has_its_own():
     stream = ar.datasets.load("synthetic", num_rows=600)
     tree, alone = Shared(hoeffding_tree()), hoeffding_tree()
@@ -170,21 +185,28 @@ def test_a_shared_learner_that_has_diverged_is_not_asked_again():
             self.calls += 1
             raise DivergedError("it has diverged")
 
-    both = Shared(Diverges())
-    for _ in range(2):
-        with pytest.raises(DivergedError):
-            Listener(both).predict_then_learn(None, None, None)
-    assert both.learner.calls == 1
+    class SaysNothing(Diverges):
+        def predict_then_learn(self, x, y, a):
+            self.calls += 1
+            return np.full((3, 2), np.nan)
+
+    for learner in (Diverges(), SaysNothing()):
+        both = Shared(learner)
+        for _ in range(2):
+            with pytest.raises(DivergedError):
+                Listener(both).predict_then_learn(None, None, None)
+        assert both.learner.calls == 1
 
 
 def test_all_tolerances_of_fabboo_hear_the_same_trees_which_learn_once():
     stream = ar.datasets.load("synthetic", num_rows=400)
     rows = stream.features, stream.labels, stream.groups
-    for tolerance in (0.001, 0.1):
-        alone = Fabboo(tolerance=tolerance, num_trees=5, seed=1)
-        assert (fabboo(1, 0.0, stream, tolerance).predict_then_learn(*rows) == alone.predict_then_learn(*rows)).all()
+    for notion, own, tolerance in ((DP, DP, 0.001), (DP, DP, 0.1), (EO, "equal_opportunity", 0.001)):
+        alone = Fabboo(own, tolerance=tolerance, num_trees=5, seed=1)
+        assert (fabboo(1, 0.0, notion, stream, tolerance).predict_then_learn(*rows)
+                == alone.predict_then_learn(*rows)).all()
     assert all(len(each.votes) == 400 for each in shared_trees(1, stream))
-    assert fabboo(1, 0.0, stream, 0.1).state_bytes > 1000
+    assert fabboo(1, 0.0, DP, stream, 0.1).state_bytes > 1000
 
 
 def test_every_method_of_the_field_has_a_knob_of_four_values_but_the_constant_and_the_recipes():

@@ -3,7 +3,6 @@
 import sys
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 import forked_runs
@@ -30,10 +29,16 @@ def ran(tmp_path_factory):
         forks.kill()
 
 
-def test_four_agents_run_every_point_once_although_one_is_killed(ran):
+@pytest.fixture(scope="module")
+def records(ran):
+    """Of the same grid, run here: another kind of processor has other numbers than the committed figure."""
+    (grid,) = sweep.grids_of(sweep.configs_of(ran[0] / "sweep.yaml"))
+    return grid.run()
+
+
+def test_four_agents_run_every_point_once_although_one_is_killed(ran, records):
     folder, server, killed = ran
-    (grid,) = sweep.grids_of(sweep.configs_of(folder / "sweep.yaml"))
-    expected = agents.model_lines(sweep.as_texts(grid.run().to_csv(index=False, float_format="%.6g")))
+    expected = agents.model_lines(sweep.as_texts(records.to_csv(index=False, float_format="%.6g")))
     text = (folder / "all.csv").read_text(encoding="utf-8")
     assert text == expected.to_csv(index=False)
     (lost,) = [run for run in server.runs if run.name in killed]
@@ -45,9 +50,9 @@ def test_four_agents_run_every_point_once_although_one_is_killed(ran):
     assert not agents.table(server, killed, sweep.as_texts(text)[1:], expected)["same_bytes_as_local"].all()
 
 
-def test_what_agents_log_has_the_settings_and_the_numbers_of_figure_2(ran):
+def test_what_agents_log_has_the_settings_and_the_numbers_of_figure_2_s_grid(ran, records):
     folder, server, _ = ran
-    grid = plots.last_records(pd.read_csv(ROOT / "results" / "figure2.csv"))
+    grid = plots.last_records(records)
     logs = {path.stem.removeprefix("run-"): path for path in folder.glob("wandb/offline-run-*/*.wandb")}
     ended = [run.name for run in server.runs if run.state == "finished"]
     assert set(ended) <= set(logs)
@@ -56,5 +61,5 @@ def test_what_agents_log_has_the_settings_and_the_numbers_of_figure_2(ran):
         same = grid[(grid["dataset"] == "compas") & (grid["method"] == "aranyani") & (grid["rule"] == "released")
                     & (grid["fairness_weight"] == config["fairness_weight"]) & (grid["seed"] == config["seed"])].iloc[0]
         assert last["step"] == 7_185
-        assert last["accuracy"] == pytest.approx(same["accuracy"], abs=1e-3)
-        assert last["demographic_parity"] == pytest.approx(same["demographic_parity"], abs=3e-3)
+        assert last["accuracy"] == pytest.approx(same["accuracy"], abs=1e-6)
+        assert last["demographic_parity"] == pytest.approx(same["demographic_parity"], abs=1e-6)
