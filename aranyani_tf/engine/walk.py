@@ -63,10 +63,11 @@ def parts_of_plan(whole: np.ndarray, rest: np.ndarray) -> tuple[Shape, Settings,
 
 @compiled(_nrt=False)
 def look(whole: np.ndarray, rest: np.ndarray, numbers: np.ndarray, real: np.ndarray, wide: np.ndarray,
-         rows: np.ndarray, outputs: np.ndarray) -> None:
+         rows: np.ndarray, outputs: np.ndarray) -> float:
     """What the forest says, and nothing learned: fills outputs (n, label) of rows (n, feature). Arguments as of `walk`.
 
-    It has few of them: each takes a tenth of a microsecond to hand over, and a row takes not much more.
+    It has few of them: each takes a tenth of a microsecond to hand over, and a row takes not much more. What it gives
+    back is the sum of the features' squares: one that is small enough shows that all of them are numbers.
     """
     mode: Any = floating_mode(np.uint32(0))
     shape, settings, _ = parts_of_plan(whole, rest)
@@ -74,7 +75,12 @@ def look(whole: np.ndarray, rest: np.ndarray, numbers: np.ndarray, real: np.ndar
     read_leaves(parts.logits, work.powers, work.worth, work.leaf_shares)
     for t in range(rows.shape[0]):
         step.predict(shape, settings.activation, t, np.int64(0), rows, parts.matrix, work, outputs)
+    squares = 0.0
+    for t in range(rows.shape[0]):
+        for i in range(rows.shape[1]):
+            squares += rows[t, i] * rows[t, i]
     floating_mode(mode)
+    return squares
 
 
 @compiled(_nrt=False)

@@ -90,10 +90,15 @@ class Live:
 
     def predict(self, x: Any) -> np.ndarray:
         """Probabilities of one row, (feature,) → (label,), or of some, (row, feature) → (row, label)."""
+        session, quick = self.session, self.quick
+        if session is not None and quick is not None and quick.is_plain(x) and self.open:
+            answer = session.ask_one(x)
+            if answer is not None:
+                return answer
         rows = self.one_row(x)
-        if rows is None or self.session is None:
+        if rows is None or session is None:
             return self.predict_some(x)
-        return self.session.ask(rows)[0]
+        return session.ask(rows)[0]
 
     def learn(self, x: Any, y: Any, a: Any, sample_weight: Any = None) -> None:
         """Learns from one row or some; y and a are the label and the group, −1 where missing.

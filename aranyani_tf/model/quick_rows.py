@@ -26,6 +26,10 @@ class QuickRows:
         self.shape = (width,)
         self.label_type = dtype if num_labels == 1 else np.dtype("int32")
 
+    def is_plain(self, x: Any) -> bool:
+        """Whether this is one row of the model's own type; what its numbers are is not looked at."""
+        return type(x) is np.ndarray and x.dtype is self.dtype and x.shape == self.shape
+
     def features(self, x: Any) -> np.ndarray | None:
         """One row as (1, feature), in an array of its own; None for whatever needs a closer look."""
         if type(x) is not np.ndarray:

@@ -12,11 +12,12 @@ import numpy as np
 
 from aranyani_tf.control.steered_rows import pieces
 from aranyani_tf.engine.exchange import Exchange, settings_of
-from aranyani_tf.engine.row_engine import NO_KINDS, NO_OPTIMIZER, NO_WEIGHTS, RowEngine
+from aranyani_tf.engine.row_engine import NO_KINDS, NO_OPTIMIZER, NO_WEIGHTS, RowEngine, only_read
 from aranyani_tf.engine.targets import TargetUnit, in_unit
 from aranyani_tf.engine.walk import NO_OFFSETS, OFFSETS, RATE, RECORDS, WEIGHT, look, plan_of, walk
 from aranyani_tf.errors import InUseError
 from aranyani_tf.learning.gradient_norms import step_ends
+from aranyani_tf.model.quick_rows import ORDINARY
 from aranyani_tf.model.turns import Turns
 from aranyani_tf.variables import put
 
@@ -48,16 +49,36 @@ class Session:
         self.num_held, self.penalty = 0, 0.0
         self.changed = self.being_read = self.closed = False
 
+    def ask_one(self, x: np.ndarray) -> np.ndarray | None:
+        """The answer to one row, (feature,), of this width and type; None if its numbers need a closer look."""
+        own = self.own
+        if not hasattr(own, "row"):
+            self.begin_asking()
+        own.row[:] = x
+        answers, squares = self.asked(own.rows)
+        return answers[0] if squares < ORDINARY else None
+
     def ask(self, rows: np.ndarray) -> np.ndarray:
-        """Answers to rows that were checked; every thread has arrays of its own to work with."""
-        work = getattr(self.own, "work", None)
-        if work is None:
-            work = self.own.work = self.engine.work()
-        outputs = np.empty((len(rows), self.num_labels), self.dtype)
-        with self.turns.reading:
-            self.require_open()
-            look(*self.asking, self.state.numbers, *work, rows, outputs)
-            return in_unit(outputs, self.unit.now())
+        """Answers to rows that were checked."""
+        if not hasattr(self.own, "row"):
+            self.begin_asking()
+        return self.asked(rows)[0]
+
+    def begin_asking(self) -> None:
+        """Every thread has arrays of its own to work with, and one for its row."""
+        own, num_features = self.own, self.engine.shape.num_inputs - 1  # one input is the bias's
+        own.lock, own.work, own.row = self.turns.new_reader(), self.engine.work(), np.zeros(num_features, self.dtype)
+        own.rows = only_read(own.row[None], self.dtype)
+
+    def asked(self, rows: np.ndarray) -> tuple[np.ndarray, float]:
+        """Answers to rows, and the sum of their squares."""
+        own, outputs = self.own, np.empty((len(rows), self.num_labels), self.dtype)
+        self.turns.give_way()
+        with own.lock:
+            if self.closed:
+                self.require_open()
+            squares = look(*self.asking, self.state.numbers, *own.work, rows, outputs)
+            return (outputs if self.unit.moments is None else in_unit(outputs, self.unit.now())), squares
 
     def walk(self, rows: np.ndarray, labels: np.ndarray, groups: np.ndarray,
              weights: np.ndarray = NO_WEIGHTS) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 import tempfile
 import threading
-import time
 
 import keras
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 import tensorflow as tf
 
 import aranyani_tf as ar
-from aranyani_tf.model.turns import Turns
 from engine_rows import SMALL, learned, pieces, rows, same
 
 
@@ -626,76 +624,3 @@ def test_who_holds_the_model_never_waits_for_the_session(tmp_path, how):
          "predict": lambda: model.predict(x),
          "evaluate": lambda: model.evaluate({"features": x, "group": a}, y, verbose=0)}[how]()
         assert watched.held and not any(watched.held)
-
-
-def wait_until(condition, seconds=5.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.001)
-
-
-def test_a_writer_that_waits_goes_before_readers_that_come_later():
-    turns, order = Turns(), []
-    leave = threading.Event()
-
-    def read(name, wait=None):
-        with turns.reading:
-            order.append(name)
-            if wait is not None:
-                wait.wait(5)
-
-    def write():
-        with turns.writing:
-            order.append("writer")
-
-    first = threading.Thread(target=read, args=("early", leave))
-    first.start()
-    wait_until(lambda: order == ["early"])
-    writer = threading.Thread(target=write)
-    writer.start()
-    wait_until(turns.door.locked)
-    late = [threading.Thread(target=read, args=("late",)) for _ in range(3)]
-    for thread in late:
-        thread.start()
-    time.sleep(0.05)
-    assert order == ["early"]  # the late ones would have come in beside the early one
-    leave.set()
-    for thread in (first, writer, *late):
-        thread.join(5)
-    assert order == ["early", "writer", "late", "late", "late"]
-
-
-def test_readers_are_there_together_and_a_writer_is_alone():
-    turns, together = Turns(), threading.Barrier(3, timeout=5)
-    threads = []
-
-    def read():
-        with turns.reading:
-            together.wait()  # breaks unless all three are in
-
-    for _ in range(3):
-        threads.append(threading.Thread(target=read))
-        threads[-1].start()
-    for thread in threads:
-        thread.join(5)
-    assert not together.broken and turns.num_readers == 0
-    came = threading.Event()
-    with turns.writing, turns.writing:  # once more inside
-        reader = threading.Thread(target=lambda: (turns.reading.__enter__(), came.set(), turns.reading.__exit__()))
-        reader.start()
-        assert not came.wait(0.05)
-    assert came.wait(5)
-    reader.join(5)
-
-
-def test_a_writer_whose_block_fails_lets_others_in():
-    turns = Turns()
-    with pytest.raises(KeyError), turns.writing:
-        raise KeyError
-    with pytest.raises(KeyError), turns.reading:
-        raise KeyError
-    thread = threading.Thread(target=lambda: turns.writing.__enter__(), daemon=True)
-    thread.start()
-    thread.join(5)
-    assert not thread.is_alive()
