@@ -1,11 +1,10 @@
 """Is a target kept? ParityTarget and GroupThresholds on five streams, beside the best fixed λ of hindsight."""
 
 import matplotlib.pyplot as plt
-import numpy as np
 
 from harness import plots
 from harness.figure import Figure
-from harness.kept_targets import FORGETS, GAPS, STEERED, STREAMS, WITHIN, kept
+from harness.kept_targets import FORGETS, STEERED, STREAMS, WITHIN, kept, shares
 from harness.scales import FIVE, FULL
 from methods.targets import TARGETS
 
@@ -70,9 +69,8 @@ def read(records):
     table = kept(records)
     told = []
     for method, rows in table.groupby("method", sort=False):
-        shares = "; ".join(f"{name} {np.average(rows[f'kept_{column}'], weights=rows['runs']):.0%}"
-                           for column, name in GAPS.items())
-        told.append(f"{plots.label_of(method)}: {shares}; {rows['points_to_best_fixed'].mean():+.2f} points against "
+        parts = "; ".join(f"{name} {share:.0%}" for name, share in shares(rows).items())
+        told.append(f"{plots.label_of(method)}: {parts}; {rows['points_to_best_fixed'].mean():+.2f} points against "
                     "the best fixed λ")
     return (f"Share of runs whose gap is at most {WITHIN} × the target, of all streams and targets. "
             + ". ".join(told) + ".")

@@ -55,3 +55,18 @@ def kept(records):
                 found.append(row | {"window_by_chance": chance, "points_to_best_fixed": lost.mean, "low": lost.low,
                                     "high": lost.high})
     return pd.DataFrame(found)
+
+
+def shares(rows):
+    """How often the target was kept, (what is told of it → share of runs), of rows of `kept`.
+
+    In windows also of those cases alone in which decisions that know no group would keep it: the others are up to
+    chance, unless the group decides.
+    """
+    possible = rows[rows["window_by_chance"] <= WITHIN * rows["target"]]
+    return {name: share(rows, column) for column, name in GAPS.items()} | {
+        "windows, where chance allows it": share(possible, "window_demographic_parity")}
+
+
+def share(rows, column):
+    return np.average(rows[f"kept_{column}"], weights=rows["runs"]) if len(rows) else np.nan

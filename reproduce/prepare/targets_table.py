@@ -3,7 +3,6 @@
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from harness import kept_targets as targets
@@ -39,11 +38,12 @@ def marked(gap: float, kept: float) -> str:
 
 def shares(results: Path) -> str:
     """How often each way kept the target, over all streams, targets and seeds."""
-    table = frame(results)
-    lines = ["| | all rows | second half | windows | points to the best fixed λ |", "|---|---|---|---|---|"]
+    table, lines = frame(results), []
     for method in targets.STEERED:
         rows = plots.select(table, method=method)
-        parts = [f"{np.average(rows[f'kept_{column}'], weights=rows['runs']):.0%}" for column in targets.GAPS]
-        lines.append(f"| {plots.label_of(method)} | " + " | ".join(parts) + (
-            f" | {rows['points_to_best_fixed'].mean():+.2f} |"))
+        found = targets.shares(rows)
+        if not lines:
+            lines = [f"| | {' | '.join(found)} | points to the best fixed λ |", "|---|" + "---|" * (len(found) + 1)]
+        parts = " | ".join(f"{share:.0%}" for share in found.values())
+        lines.append(f"| {plots.label_of(method)} | {parts} | {rows['points_to_best_fixed'].mean():+.2f} |")
     return "\n".join(lines)

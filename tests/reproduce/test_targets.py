@@ -42,6 +42,9 @@ def test_shares_of_runs_and_points_are_those_that_were_made_up(records):
     assert (table["kept_demographic_parity"] == 0.75).all()
     assert (table["kept_late_demographic_parity"] == 1).all()
     assert (table["kept_window_demographic_parity"] == 0).all()
+    (_, windows), (_, possible) = list(kept_targets.shares(table.assign(
+        window_by_chance=0.03, kept_window_demographic_parity=table["target"] > 0.02)).items())[2:]
+    assert windows == pytest.approx(2 / 3) and possible == 1  # 0.03 is more than 1.2 × 0.02
     inside = table[table["demographic_parity"].between(0.02, 0.18)]
     np.testing.assert_allclose(inside["points_to_best_fixed"], -0.5, atol=1e-6)
 
@@ -50,7 +53,7 @@ def test_the_tables_of_the_docs_have_these_numbers(records, tmp_path):
     records.to_csv(tmp_path / "targets.csv", index=False)
     shares = targets_table.shares(tmp_path).splitlines()
     assert len(shares) == 2 + len(kept_targets.STEERED)
-    assert shares[2].startswith("| ParityTarget, nodes | 75% | 100% | 0% |")
+    assert shares[2].startswith("| ParityTarget, nodes | 75% | 100% | 0% | 0% | ")
     table = targets_table.kept_table(tmp_path)
     assert "| Adult | 0.05 |" in table and "**0.050** / 0.025 / **0.100**" in table
     assert table.endswith("by chance: Adult 0.010.")
