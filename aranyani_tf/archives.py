@@ -2,6 +2,7 @@
 
 import os
 import zipfile
+from collections import Counter
 from collections.abc import Collection
 from pathlib import PurePosixPath, PureWindowsPath
 
@@ -45,11 +46,11 @@ def require_safe(path: str | os.PathLike, kind: str, *, required: Collection[str
 
 def require_members(path: str | os.PathLike, names: list[str], required: Collection[str]) -> None:
     """Raises unless all names are of files inside of the archive, each once, those that are needed among them."""
-    for name in names:
+    for name, times in Counter(names).items():
         parts = PurePosixPath(name.replace("\\", "/")).parts
         if ".." in parts or name.startswith("/") or PureWindowsPath(name).drive or "\\" in name:
             raise DamagedFileError(f"{path} is not used: its member {name!r} names a place outside of it")
-        if names.count(name) > 1:
+        if times > 1:
             raise DamagedFileError(f"{path} is not used: it has two members {name!r}, and which one is meant is not "
                                    "known")
     for name in required:
