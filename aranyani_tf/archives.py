@@ -1,5 +1,6 @@
 """Archives from elsewhere: looked through before anything in them is unpacked."""
 
+import errno
 import os
 import zipfile
 from collections import Counter
@@ -39,9 +40,19 @@ def require_safe(path: str | os.PathLike, kind: str, *, required: Collection[str
     except DamagedFileError:
         raise
     except Exception as error:  # zip and zlib have many, OSError and NotImplementedError among them
+        if is_passing(error):
+            raise
         raise DamagedFileError(f"{path} is damaged, or no {kind}: {error or type(error).__name__}") from error
     if broken is not None:
         raise DamagedFileError(f"{path} is damaged: its member {broken!r} does not have its check sum")
+
+
+def is_passing(error: Exception) -> bool:
+    """Whether a disk or a network could not be read, which says nothing about the file.
+
+    An archive that is damaged may lead to a place before its beginning, which the system calls an invalid argument.
+    """
+    return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
 
 
 def require_members(path: str | os.PathLike, names: list[str], required: Collection[str]) -> None:
