@@ -34,9 +34,10 @@ def tried(extreme: Extreme, engine: str, count: int) -> dict:
         said = model.predict_then_learn(*rows)
     except (ar.errors.RowError, ar.errors.DivergedError) as error:
         kept = all(map(np.array_equal, before, state(model)))
-        outcome = "refused" if isinstance(error, ar.errors.RowError) else "diverged"
-        return row | {"outcome": outcome, "finite": kept, "sensible": kept and (
-            extreme.refused == (outcome == "refused")), "message": str(error).partition(". ")[0]}
+        is_refusal = isinstance(error, ar.errors.RowError)
+        return row | {"outcome": "refused" if is_refusal else "diverged", "finite": kept,
+                      "sensible": kept and (extreme.refused if is_refusal else extreme.may_diverge),
+                      "message": str(error).partition(". ")[0]}
     run = Run(said, rows, model, before)
     return row | {"finite": bool(np.isfinite(said).all() and all(np.isfinite(each).all() for each in state(model))),
                   "sensible": bool(not extreme.refused and are_probabilities(said) and extreme.sensible(run)),
