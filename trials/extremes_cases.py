@@ -180,8 +180,8 @@ EXTREMES: dict[str, Extreme] = {
                                      0.01 if len(run.said) > 10_000 else 0.6), {"num_labels": 5}),
     "one group, then the other": Extreme("learned; the gap is measured once both were seen", one_group_then_the_other,
                                          200_000, learns, few=600),
-    "10⁸ rows in each cell": Extreme("counts go on exactly; means stay: a row's share is below float32's last digit", people,
-                                     20_000, means_stay, before=old_cells(1e8)),
+    "10⁸ rows in each cell": Extreme("counts go on exactly; means stay: a row's share is below float32's last digit",
+                                     people, 20_000, means_stay, before=old_cells(1e8)),
     "10⁸ rows in each cell, decay": Extreme("the past is forgotten: counts fall to 1/decay, means are those of a model "
                                             "without it", people, 20_000, means_follow, {
                                                 "decay": 0.01, "fairness_weight": 0.0}, 6000, old_cells(1e8))}
