@@ -1,7 +1,9 @@
 """Archives from elsewhere: looked through before anything in them is unpacked."""
 
+import errno
 import os
 import zipfile
+from collections import Counter
 from collections.abc import Collection
 from pathlib import PurePosixPath, PureWindowsPath
 
@@ -38,18 +40,28 @@ def require_safe(path: str | os.PathLike, kind: str, *, required: Collection[str
     except DamagedFileError:
         raise
     except Exception as error:  # zip and zlib have many, OSError and NotImplementedError among them
+        if is_passing(error):
+            raise
         raise DamagedFileError(f"{path} is damaged, or no {kind}: {error or type(error).__name__}") from error
     if broken is not None:
         raise DamagedFileError(f"{path} is damaged: its member {broken!r} does not have its check sum")
 
 
+def is_passing(error: Exception) -> bool:
+    """Whether a disk or a network could not be read, which says nothing about the file.
+
+    An archive that is damaged may lead to a place before its beginning, which the system calls an invalid argument.
+    """
+    return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
+
+
 def require_members(path: str | os.PathLike, names: list[str], required: Collection[str]) -> None:
     """Raises unless all names are of files inside of the archive, each once, those that are needed among them."""
-    for name in names:
+    for name, times in Counter(names).items():
         parts = PurePosixPath(name.replace("\\", "/")).parts
         if ".." in parts or name.startswith("/") or PureWindowsPath(name).drive or "\\" in name:
             raise DamagedFileError(f"{path} is not used: its member {name!r} names a place outside of it")
-        if names.count(name) > 1:
+        if times > 1:
             raise DamagedFileError(f"{path} is not used: it has two members {name!r}, and which one is meant is not "
                                    "known")
     for name in required:

@@ -56,7 +56,8 @@ def whole_folder(path: str | os.PathLike) -> Iterator[Path]:
     """A path for a new folder, which becomes `path` at the end, in the place of the folder that was there.
 
     As `whole_path`, but a folder cannot be replaced in one go. There are two renamings, and a machine that stops
-    between them leaves the old and the new one inside `.part-…` beside it, until the next one writes.
+    between them leaves the old and the new one inside `.part-…` beside it, until the next one that writes puts the
+    old one back.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -69,10 +70,11 @@ def whole_folder(path: str | os.PathLike) -> Iterator[Path]:
             yield new
             for each in [*new.rglob("*"), new]:
                 sync(each)
-            if path.exists():
+            if os.path.lexists(path):
                 os.rename(path, old)
             os.rename(new, path)
         finally:
+            put_back(part, path)
             remove(part)
     with contextlib.suppress(OSError):
         sync(path.parent)
@@ -120,6 +122,7 @@ def remove_left_overs(path: Path) -> None:
         with contextlib.suppress(OSError):  # its writer lives, or is another user's
             lock.acquire(blocking=False)
             with contextlib.suppress(OSError):
+                put_back(part, path.with_name(of))
                 remove(part)
             drop(lock)
 
@@ -130,6 +133,13 @@ def remove_left_overs_in(folder: Path) -> None:
     found = [name.fullmatch(file.name) for file in Path(folder).glob(".*-*-*")]
     for of in sorted({match[1] for match in found if match}):
         remove_left_overs(Path(folder) / of)
+
+
+def put_back(part: Path, path: Path) -> None:
+    """Gives the folder of before its name again, if a writer took it away, and came no further."""
+    before = part / f"{path.name}-before"
+    if before.is_dir() and not os.path.lexists(path):
+        os.rename(before, path)
 
 
 def remove(path: Path) -> None:

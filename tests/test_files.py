@@ -244,6 +244,33 @@ def test_a_folder_that_was_not_finished_leaves_the_one_before(tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["model"] and not (tmp_path / "model" / "old").exists()
 
 
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_a_folder_that_cannot_get_its_name_leaves_the_one_before(tmp_path, monkeypatch, error):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "old").write_text("old")
+    rename = os.rename
+
+    def only_away(old, new):
+        if new == tmp_path / "model" and not old.name.endswith("-before"):
+            raise error
+        rename(old, new)
+
+    monkeypatch.setattr(os, "rename", only_away)
+    with pytest.raises(type(error)), files.whole_folder(tmp_path / "model") as part:
+        part.mkdir()
+    assert [each.name for each in tmp_path.iterdir()] == ["model"] and (tmp_path / "model" / "old").exists()
+
+
+def test_a_folder_whose_writer_was_killed_between_two_renamings_is_put_back(tmp_path):
+    part = tmp_path / f".part-{16 * 'a'}-model"
+    for name in ("model", "model-before"):
+        (part / name).mkdir(parents=True)
+        (part / name / name).touch()
+    (tmp_path / f".lock-{16 * 'a'}-model").touch()
+    files.remove_left_overs_in(tmp_path)
+    assert [each.name for each in tmp_path.iterdir()] == ["model"] and (tmp_path / "model" / "model-before").exists()
+
+
 def test_what_a_killed_writer_of_a_part_left_is_removed_too(tmp_path):
     """As a run that saves its model into the file that it is writing."""
     program = ("import os, signal, sys\nsys.path.insert(0, sys.argv[1])\nfrom files import whole_path\n"

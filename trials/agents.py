@@ -57,7 +57,7 @@ def run_agents(folder, config, kills, num_agents=4, patience=60.0, seconds=3600)
 
     Args:
         config: of the sweep.
-        kills: ALONE or WITH_RUN, one for each agent that is killed once all have something to do.
+        kills: ALONE or WITH_RUN, one for each agent that is killed, once it has a run.
     """
     server, agents, killed = SweepServer(patience=patience), [], {}
     options = {"cwd": ROOT, "env": environment(server, folder), "stdout": subprocess.DEVNULL, "text": True}

@@ -25,20 +25,21 @@ from tqdm import tqdm
 from aranyani_tf.command.cost_model import COEFFICIENTS, KIND, Job
 from aranyani_tf.command.cost_run import on_one_thread
 from aranyani_tf.files import whole_file
-from harness.provenance import Clock, write_environment
+from harness.provenance import Clock
 from trials.cost_fit import errors_of, fitted, predictions, with_seconds
 from trials.cost_points import points
 from trials.cost_runs import measured, processes
+from trials.tables import place_of, write
 
 DIGITS = {"start_seconds": 3, "cpu_seconds": 4, "reference_seconds": 5, "ratio_to_reference": 4, "seconds": 4,
           "megabytes": 0, "predicted_seconds": 4, "error": 3}
 
 
 def measure(quick: bool, seed: int, repeats: int, kept: Path) -> pd.DataFrame:
-    """All runs; those that a stopped run has left in the file `kept` are not made again."""
+    """All runs; those of the same jobs that a stopped run has left in the file `kept` are not made again."""
     jobs = [(kind, job) for kind in ("fit", "held_out") for job in points(kind, quick, seed)]
     jobs.sort(key=lambda each: each[1].engine)  # XLA, which takes most of the time, comes last
-    records = pd.read_csv(kept).to_dict("records") if kept.is_file() else []
+    records = taken_up(kept, jobs)
     with tqdm(total=len(jobs) + 2, initial=len(records), unit=" runs") as bar:
         left = jobs[len(records):]
         for (kind, _), record in zip(left, measured([job for _, job in left], repeats), strict=True):
@@ -52,6 +53,13 @@ def measure(quick: bool, seed: int, repeats: int, kept: Path) -> pd.DataFrame:
             bar.update()
     kept.unlink(missing_ok=True)
     return pd.DataFrame(records)
+
+
+def taken_up(kept: Path, jobs: list[tuple[str, Job]]) -> list[dict]:
+    """The records of a stopped run, if they are of the first of these jobs; else none."""
+    records = pd.read_csv(kept).to_dict("records") if kept.is_file() else []
+    found = [tuple(record.get(name) for name in ("kind", *Job._fields)) for record in records]
+    return records if found == [(kind, *job) for kind, job in jobs[: len(found)]] else []
 
 
 def table_of(found: pd.DataFrame, machine: str) -> tuple[pd.DataFrame, dict]:
@@ -87,27 +95,28 @@ def main() -> None:
     parser.add_argument("--refit", action="store_true", help="measure nothing: fit the runs that the file has again, "
                         "after a change of the model")
     parser.add_argument("--machine", default=f"a core of {processor()}", help="what cost.json calls it (%(default)s)")
-    parser.add_argument("--output", type=Path, default=Path("results/cost.csv"))
+    parser.add_argument("--output", type=Path, metavar="FILE", help="results/cost.csv, or cost_quick.csv")
     arguments, clock = parser.parse_args(), Clock()
+    output = place_of("cost", arguments.quick, arguments.output)
     on_one_thread()
     warnings.filterwarnings("ignore", "too few rows to tell a gap", UserWarning)
     if arguments.refit:
-        found = pd.read_csv(arguments.output).drop(columns=["seconds", "predicted_seconds", "error"])
+        found = pd.read_csv(output).drop(columns=["seconds", "predicted_seconds", "error"])
     else:
-        kept = arguments.output.parent / ".parts" / f"{arguments.output.stem}.csv"
+        kept = output.parent / ".parts" / f"{output.stem}.csv"
         if arguments.fresh:
             kept.unlink(missing_ok=True)
         found = measure(arguments.quick, arguments.seed, arguments.repeats, kept)
     table, contents = table_of(found, arguments.machine)
-    with whole_file(arguments.output, "w") as file:
-        table.to_csv(file, index=False)
+    if arguments.refit:  # the runs are those of before, and so is their place in the list of runs
+        with whole_file(output, "w") as file:
+            table.to_csv(file, index=False)
+    else:
+        write(table, output, clock, is_part=arguments.quick, seed=arguments.seed, repeats=arguments.repeats)
     if not arguments.quick:
         KIND.write(contents, COEFFICIENTS)
-    if not arguments.quick and not arguments.refit:
-        write_environment(arguments.output.parent / "environment.json", [arguments.output.stem], clock,
-                          seed=arguments.seed, repeats=arguments.repeats)
     show(table)
-    print(f"written to {arguments.output}{'' if arguments.quick else f' and {COEFFICIENTS.name}'}")
+    print(f"written to {output}{'' if arguments.quick else f' and {COEFFICIENTS.name}'}")
 
 
 def processor() -> str:

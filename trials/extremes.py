@@ -14,9 +14,9 @@ import pandas as pd
 from tqdm import tqdm
 
 import aranyani_tf as ar
-from aranyani_tf.files import whole_file
-from harness.provenance import Clock, write_environment
+from harness.provenance import Clock
 from trials.extremes_cases import EXTREMES, SMALL, Extreme, Run
+from trials.tables import place_of, write
 
 ENGINES = ("numba", "xla")
 
@@ -34,9 +34,10 @@ def tried(extreme: Extreme, engine: str, count: int) -> dict:
         said = model.predict_then_learn(*rows)
     except (ar.errors.RowError, ar.errors.DivergedError) as error:
         kept = all(map(np.array_equal, before, state(model)))
-        outcome = "refused" if isinstance(error, ar.errors.RowError) else "diverged"
-        return row | {"outcome": outcome, "finite": kept, "sensible": kept and (
-            extreme.refused == (outcome == "refused")), "message": str(error).partition(". ")[0]}
+        is_refusal = isinstance(error, ar.errors.RowError)
+        return row | {"outcome": "refused" if is_refusal else "diverged", "finite": kept,
+                      "sensible": kept and (extreme.refused if is_refusal else extreme.may_diverge),
+                      "message": str(error).partition(". ")[0]}
     run = Run(said, rows, model, before)
     return row | {"finite": bool(np.isfinite(said).all() and all(np.isfinite(each).all() for each in state(model))),
                   "sensible": bool(not extreme.refused and are_probabilities(said) and extreme.sensible(run)),
@@ -58,19 +59,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a few rows of each")
     parser.add_argument("--only", metavar="NAME", choices=list(EXTREMES), help=f"one of: {', '.join(EXTREMES)}")
-    parser.add_argument("--output", type=Path, default=Path("results/extremes.csv"))
+    parser.add_argument("--output", type=Path, metavar="FILE", help="results/extremes.csv, or extremes_quick.csv")
     arguments, clock = parser.parse_args(), Clock()
+    is_part = bool(arguments.quick or arguments.only)
+    output = place_of("extremes", is_part, arguments.output)
     todo = [(name, engine) for name in EXTREMES if arguments.only in (None, name) for engine in ENGINES]
     found = []
     for name, engine in tqdm(todo, unit=" runs"):
         extreme = EXTREMES[name]
         found.append({"extreme": name} | tried(extreme, engine, extreme.few if arguments.quick else extreme.count))
     frame = pd.DataFrame(found)
-    with whole_file(arguments.output, "w") as file:
-        frame.to_csv(file, index=False)
-    if arguments.output.parent.name == "results":
-        write_environment(arguments.output.parent / "environment.json", [arguments.output.stem], clock)
-    print(frame.drop(columns="meaning").to_string(index=False), f"\nwritten to {arguments.output}")
+    write(frame, output, clock, is_part=is_part)
+    print(frame.drop(columns="meaning").to_string(index=False), f"\nwritten to {output}")
     return 0 if frame["sensible"].all() and frame["finite"].all() else 1
 
 

@@ -1,6 +1,7 @@
 """What a case is, and how it is judged: the next run ends with the bytes of an undisturbed one, or tells the damage."""
 
 import random
+import re
 import shutil
 import time
 import traceback
@@ -8,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from trials.fault_processes import Fault
+from trials.fault_processes import ROOT, Fault
 from trials.fault_programs import Program
 
 SAME, TOLD, WRONG = "same bytes", "told", "WRONG"
@@ -36,10 +37,8 @@ class Case:
             outcome, detail = self.happen(folder)
         except Exception as error:  # of the trial itself: nothing is said about the program
             outcome, detail = WRONG, f"the trial failed: {error!r} {traceback.format_exc().splitlines()[-3].strip()}"
-        for place in (folder, folder.parent):
-            detail = detail.replace(str(place), "…")
-        return {"program": self.program, "fault": self.fault, "case": self.name, "outcome": outcome, "detail": detail,
-                "seconds": round(time.monotonic() - began, 1)}
+        return {"program": self.program, "fault": self.fault, "case": self.name, "outcome": outcome,
+                "detail": without_places(detail, folder), "seconds": round(time.monotonic() - began, 1)}
 
 
 class Subject:
@@ -79,7 +78,7 @@ class Subject:
             kind: of process.
         """
         running = self.program.run(folder, fault, kind)
-        if running.good:
+        if running.good and "Traceback" not in running.said:
             return self.compared(folder, "")
         complaint = running.refusal or last_sentence(running.said)
         if "Traceback" in running.said:
@@ -105,9 +104,12 @@ def last_sentence(said):
     return lines[-1] if lines else "nothing was said"
 
 
-def spread(chance: random.Random, count: int, until: float) -> list[float]:
-    """Random moments, one in each of `count` equal parts."""
-    return [until * (part + chance.random()) / count for part in range(count)]
+def without_places(text: str, folder: Path) -> str:
+    """What was said, without what differs from machine to machine and from run to run: folders, and names of parts."""
+    places = {place for place in (folder, folder.parent, ROOT, Path.home()) if place != Path(place.anchor)}
+    for place in sorted(map(str, places), key=len, reverse=True):  # those that are inside of others first
+        text = text.replace(place, "…")
+    return re.sub(r"\.(part|lock)-[0-9a-f]{16}-", r".\1-…-", text)
 
 
 def flip(path: Path, chance: random.Random, at: int | None = None) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from aranyani_tf.datasets.bank import MEMBER, PACKAGE
 from aranyani_tf.embeddings.cache import cache_folder
-from trials.fault_cases import WRONG, Case, Subject
+from trials.fault_cases import SAME, WRONG, Case, Subject, last_sentence
 from trials.fault_processes import FILLER, Fault, Fresh, fill
 from trials.fault_programs import DatasetRun
 
@@ -58,7 +58,7 @@ def filled(subject, folder, change):
 
 def after_full(subject, folder, running):
     """What it said, and what the next run makes of it."""
-    said = running.refusal or (running.said.strip().splitlines() or [""])[-1]
+    said = running.refusal or last_sentence(running.said)
     if "Traceback" in running.said:
         return WRONG, f"a traceback: {said}"
     if not running.good:
@@ -67,7 +67,7 @@ def after_full(subject, folder, running):
         if running.refusal is None and str(folder) not in said and "said.csv" not in said and "model.keras" not in said:
             return WRONG, f"it does not say which file: {said}"
     outcome, detail = subject.judged(folder)
-    return outcome, f"{detail} {'' if running.good else said}".strip()
+    return outcome, f"{detail} {'it came to its end nevertheless' if running.good else said}".strip()
 
 
 def full_from_the_beginning(subject):
@@ -76,7 +76,9 @@ def full_from_the_beginning(subject):
             return filled(subject, folder, 0)
         with mounted(folder):
             fill(folder)
-            return subject.judged(folder, names=("No space left", str(folder)), repair=(folder / FILLER).unlink)
+            outcome, detail = subject.judged(folder, names=("No space left", str(folder)),
+                                             repair=(folder / FILLER).unlink)
+            return outcome, detail if outcome != SAME else "it came to its end nevertheless"
     return Case(subject.name, "disk full" if can_mount() else "file size limited", "from the beginning", happen)
 
 

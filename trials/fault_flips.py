@@ -1,4 +1,4 @@
-"""One bit of one file turned over, and then the program goes on."""
+"""One bit of one file turned over, or files removed, and then the program goes on."""
 
 import random
 import shutil
@@ -82,6 +82,21 @@ def in_service(service, work, seed, count):
                           ("the predictions that wait", "predictions.jsonl")):
         yield from flips(service, half, last(pattern), ("copy",), seed, count, told=told)
     yield from flips(service, half, last("journal-*.jsonl"), ("copy",), seed, at=-1, told="the journal's last line end")
+    for told, pattern in (("the journal", "journal-*.jsonl"), ("the save's model", "model-*.keras"),
+                          ("the save's ids", "learned-*.txt")):
+        yield Case(service.name, "files removed", told,
+                   lambda folder, pattern=pattern: removed(service, half, folder, pattern))
+
+
+def removed(service, make, folder, pattern):
+    """All files of a kind are gone; their names are told, and copies do."""
+    make(folder)
+    contents = {path: path.read_bytes() for path in folder.glob(pattern)}
+    for path in contents:
+        path.unlink()
+    last = max(path for path, content in contents.items() if content)
+    return service.judged(folder, names=(last.name, "copy"),
+                          repair=lambda: [path.write_bytes(content) for path, content in contents.items()])
 
 
 def in_shipped_data(work, seed):

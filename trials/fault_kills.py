@@ -7,7 +7,7 @@ import threading
 import time
 from pathlib import Path
 
-from trials.fault_cases import WRONG, Case
+from trials.fault_cases import WRONG, Case, last_sentence
 from trials.fault_processes import Fault
 
 LATEST = 0.97  # of its time: one that is done cannot be killed
@@ -27,7 +27,7 @@ def kills(subject, count, seed):
 def by_clock(subject, share):
     def happen(folder):
         return killed(subject, folder, Fault(seconds=share * subject.seconds))
-    return Case(subject.name, "killed", f"after {100 * share:.0f} % of its time", happen)
+    return Case(subject.name, "killed", f"after {share * subject.seconds:.2f} s", happen)
 
 
 def at_change(subject, change, delay):
@@ -54,12 +54,14 @@ def worker_kills(subject, count, seed):
 
 
 def one_worker(subject, share, chance):
+    seconds = 0.8 * share * subject.seconds
+
     def happen(folder):
         """Some of its workers live for a part of the time only."""
         running, hit = subject.program.start(folder), threading.Event()
 
         def kill():
-            time.sleep(0.8 * share * subject.seconds)
+            time.sleep(seconds)
             while running.is_alive() and not hit.is_set():
                 workers = children_of(running.process.pid)
                 if workers:
@@ -71,14 +73,14 @@ def one_worker(subject, share, chance):
         thread.start()
         status = running.end()
         thread.join()
-        complaint = running.said.strip().splitlines()[-1] if running.said.strip() else ""
+        complaint = last_sentence(running.said)
         if not hit.is_set():
             return subject.judged(folder)[0], "its workers had ended before"
         if status != 0 and ("Traceback" in running.said or "the others are kept" not in complaint):
             return WRONG, f"ended with {status}: {complaint}"
         outcome, detail = subject.judged(folder)
         return outcome, f"{detail} {complaint}".strip()
-    return Case(subject.name, "a worker killed", f"after {80 * share:.0f} % of its time", happen)
+    return Case(subject.name, "a worker killed", f"after {seconds:.2f} s", happen)
 
 
 def children_of(process):

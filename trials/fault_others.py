@@ -23,14 +23,19 @@ def together(subject, names=None):
             thread.start()
         for thread in threads:
             thread.join()
+        if len(ended) < 2:
+            return WRONG, "the trial failed: one of the two could not be run"
         bad = [running for running in ended if not running.good]
-        for running in bad:
-            said = last_sentence(running.said)
-            if names is None or "Traceback" in running.said or not all(name in said for name in names):
-                return WRONG, f"ended with {running.status}: {said}"
+        for running in ended:
+            if "Traceback" in running.said:
+                return WRONG, f"a traceback: {last_sentence(running.said)}"
+        for said in (last_sentence(running.said) for running in bad):
+            if names is None or not all(name in said for name in names):
+                return WRONG, f"one of the two did not come to its end: {said}"
         if len(bad) == 2:
             return WRONG, "neither came to its end"
-        outcome, detail = subject.compared(folder, "")
+        nevertheless = "" if names is None else "both came to their ends nevertheless"
+        outcome, detail = subject.compared(folder, "" if bad else nevertheless)
         return (TOLD, last_sentence(bad[0].said)) if outcome == SAME and bad else (outcome, detail)
     return Case(subject.name, "two runs in one folder", "at the same time", happen)
 

@@ -22,13 +22,12 @@ import quiet  # noqa: F401
 import pandas as pd
 from tqdm import tqdm
 
-from aranyani_tf.files import whole_file
-from harness import RESULTS
-from harness.provenance import Clock, write_environment
+from harness.provenance import Clock
 from trials import fault_disks, fault_flips, fault_kills, fault_others
 from trials.fault_cases import WRONG, Subject
 from trials.fault_programs import CommandRun, FigureRun, SweepRun
 from trials.fault_service import ServiceRun
+from trials.tables import place_of, write
 
 PROGRAMS = (FigureRun, SweepRun, CommandRun, ServiceRun)
 KILLS = 12  # of each, and one more of the figure and of the service: fifty
@@ -89,16 +88,14 @@ def main():
     parser.add_argument("--at-once", type=int, default=os.cpu_count(), help="cases; default: one a core")
     parser.add_argument("--output", type=Path, metavar="FILE", help="results/faults.csv, or faults_quick.csv")
     options, clock = parser.parse_args(), Clock()
-    output = options.output or RESULTS / f"faults{'_quick' if options.quick else ''}.csv"
+    is_part = bool(options.quick or options.only)
+    output = place_of("faults", is_part, options.output)
     with tempfile.TemporaryDirectory(prefix="faults-", ignore_cleanup_errors=True) as folder:
         found = (few_cases if options.quick else cases)(Path(folder), options.seed)
         if options.only:
             found = [case for case in found if options.only in f"{case.program} {case.fault} {case.name}"]
         table = tried(found, Path(folder), options.at_once)
-    with whole_file(output, "w") as file:
-        table.to_csv(file, index=False)
-    write_environment(output.parent / f"environment{'_quick' if options.quick else ''}.json", [output.stem], clock,
-                      seed=options.seed)
+    write(table, output, clock, is_part=is_part, seed=options.seed)
     print(table.drop(columns="detail").to_string(index=False))
     counts = table["outcome"].value_counts()
     print(", ".join(f"{count} {name}" for name, count in counts.items()), f"\n→ {output}")

@@ -1,5 +1,6 @@
 """What a case of the fuzzer is, and what became of it: success, one of our own errors, or a bug."""
 
+import re
 import signal
 import tempfile
 import warnings
@@ -87,7 +88,7 @@ def judged(surface: str, case: Case, folder: Path) -> Outcome:
     except Exception as error:
         kind, message = ESCAPED, f"{type(error).__name__}: {error}"
     changed = bool(case.state) and kind != SUCCEEDED and case.state() != before
-    message = message.replace(str(folder), "…").replace("\n", " ")
+    message = re.sub("0x[0-9a-f]{6,}", "0x…", message.replace(str(folder), "…").replace("\n", " "))
     return Outcome(surface, case.mutation, kind, changed, printable(message)[:300], case.told)
 
 

@@ -18,7 +18,7 @@ from trials.fuzz_tables import people
 
 
 def saved_models(folder: Path) -> Iterator[bytes]:
-    """Files of some models: a forest, one with a target that moves, a table's, and one of another size."""
+    """Files of three models: a forest, one of another size with a target that moves, and a table's."""
     x, y, a = rows()
     models = [ar.Aranyani(num_trees=1, height=2, seed=0),
               ar.Aranyani(num_trees=2, height=1, seed=1, fairness_weight=ar.ParityTarget(0.1), constraint="node")]

@@ -99,7 +99,6 @@ class Tabular:
         self.stream = ar.Stream.from_dataframe(people(), label="hired", group="sex", preprocessing=preprocessing)
         self.model = ar.TabularModel(ar.Aranyani(num_trees=1, height=2, seed=0), self.stream.form)
         self.model.predict_then_learn(people())
-        self.live = ar.TabularModel(ar.Aranyani(num_trees=1, height=2, seed=0), self.stream.more(people()).form)
 
     def state(self) -> bytes:
         return state_of(self.model.model) + repr(self.model.form.contents()).encode()

@@ -66,6 +66,3 @@ ARRAYS = st.one_of(
     arrays_of.arrays(st.sampled_from(["int64", "int8", "float32"]), st.integers(0, 8)),
     st.lists(st.lists(st.floats(width=32), min_size=3, max_size=3), max_size=6),
     st.lists(st.integers(-1, 2), max_size=8), ANYTHING)
-JSON = st.recursive(st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=6)),
-                    lambda inner: st.one_of(st.lists(inner, max_size=4),
-                                            st.dictionaries(st.text(max_size=6), inner, max_size=4)), max_leaves=12)

@@ -21,9 +21,9 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from aranyani_tf.files import whole_file
-from harness import RESULTS, ROOT
-from harness.provenance import Clock, write_environment
+from harness import ROOT
+from harness.provenance import Clock
+from trials.tables import place_of, write
 
 HERE, NO_512, OLDEST = "as it is here", "without AVX-512", "without AVX and FMA"
 CASES = {
@@ -67,7 +67,7 @@ def measured(rows, cases=CASES):
     for (engine, processor), environment in tqdm(cases.items(), unit="case"):
         with tempfile.TemporaryDirectory() as folder:
             arrays, so_far = learned(engine, environment, rows, folder)
-        own, _ = first.setdefault(engine, (arrays, so_far))
+        own = first.setdefault(engine, arrays)
         weights = [name for name in arrays if name != "said"]
         apart = np.flatnonzero(np.abs(arrays["said"] - own["said"]).max(axis=1) > 1e-3)
         found.append({
@@ -84,13 +84,12 @@ def measured(rows, cases=CASES):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="2,000 rows")
-    parser.add_argument("--output", type=Path, default=RESULTS / "processors.csv", metavar="FILE")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="results/processors.csv, or processors_quick.csv")
     options, clock = parser.parse_args(), Clock()
+    output = place_of("processors", options.quick, options.output)
     table = measured(2000 if options.quick else 32_561)
-    with whole_file(options.output, "w") as file:
-        table.to_csv(file, index=False, float_format="%.6g")
-    write_environment(options.output.parent / "environment.json", [options.output.stem], clock, seeds=[0])
-    print(table.to_string(index=False), f"\n→ {options.output}")
+    write(table, output, clock, is_part=options.quick, float_format="%.6g", seeds=[0])
+    print(table.to_string(index=False), f"\n→ {output}")
 
 
 if __name__ == "__main__":

@@ -44,6 +44,17 @@ def shown(found):
         yield f"{part}\n{wide.to_string(float_format=lambda value: f'{value:,.4g}')}\n"
 
 
+def problems(found):
+    """What must not be, in words."""
+    measure, value = found["measure"], found["value"]
+    if (value[measure.str.startswith("same_")] != 1).any():
+        yield "what Ray gave is not what one process gives"
+    if (value[measure == "lost"] != 0).any():
+        yield "rows that were acknowledged are lost"
+    if (value[measure == "killed"] != 1).any():
+        yield "a grid had ended before a worker of it could be killed"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="two workers, fewer rows, seeds and periods; writes "
@@ -66,8 +77,8 @@ def main():
     write_environment(options.results / f"environment{suffix}.json", [name], clock, workers=list(counts),
                       seed=options.seed)
     print("\n" + "\n".join(shown(found)) + f"\n→ {options.results / name}.csv")
-    if not all(found[found["measure"].str.startswith("same_")]["value"] == 1):
-        sys.exit("what Ray gave is not what one process gives")
+    if wrong := list(problems(found)):
+        sys.exit("; ".join(wrong))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """A grid of experiments in this process, on two and four workers, and with one of them killed."""
 
-import threading
 import time
 
 from aranyani_tf.scale import cluster
@@ -8,7 +7,7 @@ from aranyani_tf.scale.executor import RayExecutor
 from harness.experiments import Experiment
 from harness.parts import join, part_of, write_part
 from harness.runner import run_all
-from trials.scale_processes import kill_when, memory
+from trials.scale_processes import Killer, memory
 
 
 def experiments(seed, quick):
@@ -41,13 +40,12 @@ def grids(counts, work, seed, quick):
             found |= {"speed_up": alone / found["seconds"], **memory(),
                       "same_bytes": (results / "grid.csv").read_bytes() == wanted}
             results = work / f"{workers} workers, one killed"
-            killer = threading.Thread(target=kill_when, daemon=True, args=(
-                lambda results=results: len(list((results / ".parts").glob("*.csv"))) > 0,))
+            killer = Killer(lambda results=results: len(list((results / ".parts").glob("*.csv"))) > 0)
             killer.start()
             begin = time.perf_counter()
             run_all("grid", grid, results=results, processes=workers, progress=False, ray="auto")
             found["seconds_with_a_kill"] = time.perf_counter() - begin
-            killer.join()
+            found["killed"] = killer.end()
             found["same_bytes_with_a_kill"] = (results / "grid.csv").read_bytes() == wanted
         yield [{"part": "grid", "workers": workers, "measure": name, "value": float(value)}
                for name, value in found.items()]

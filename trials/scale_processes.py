@@ -1,6 +1,7 @@
 """The processes of a cluster that this program has started: their memory, and their end."""
 
-import time
+import contextlib
+import threading
 
 import psutil
 
@@ -28,13 +29,28 @@ def memory():
     return {"ray_megabytes": own, "worker_megabytes": max(workers)}
 
 
-def kill_when(condition, name="ray::called"):
-    """Kills a worker that is at work, as soon as the condition holds."""
-    while not condition():
-        time.sleep(0.01)
-    while True:
-        for found, process in of_cluster():
-            if found.startswith(name):
-                process.kill()
-                return
-        time.sleep(0.01)
+class Killer(threading.Thread):
+    """Kills one worker that is at work, as soon as a condition holds."""
+
+    def __init__(self, condition, worker="ray::called"):
+        super().__init__(daemon=True)
+        self.condition, self.worker, self.over, self.killed = condition, worker, threading.Event(), False
+
+    def run(self):
+        while not self.killed and not self.over.wait(0.01):
+            if self.condition():
+                self.kill_one()
+
+    def kill_one(self):
+        for name, process in of_cluster():
+            if name.startswith(self.worker):
+                with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
+                    process.kill()
+                    self.killed = True
+                    return
+
+    def end(self):
+        """Whether it has killed one; from now on it kills nobody."""
+        self.over.set()
+        self.join(timeout=60)
+        return self.killed

@@ -58,7 +58,8 @@ def many_streams(counts, work, seed, quick):
                 acknowledged = sum(reached.values())
             same = all(np.array_equal(sites.predict(name, probe), undisturbed[name]) for name in names)
             found |= {"rows_per_second": acknowledged / (spent - waited), "acknowledged": acknowledged,
-                      "lost": NUM_SITES * length - sum(map(sites.learned, names)), "recovery_seconds": waited,
+                      "lost": NUM_SITES * length - sum(sites.reached(name).learned for name in names),
+                      "recovery_seconds": waited,
                       "same_bits_with_a_kill": same, **memory()}
             found |= latencies(sites, names[-1], stream, calls)
         yield [{"part": "many streams", "workers": actors, "num_sites": NUM_SITES, "measure": name,

@@ -13,6 +13,7 @@ import socket
 import sys
 import threading
 import time
+import traceback
 from collections import Counter
 from pathlib import Path
 
@@ -60,9 +61,17 @@ class Connection:
         self.name, self.port, self.people, self.tally = name, port, people, tally
         self.began, self.seconds, self.chance = began, seconds, random.Random(name)
         self.owed, self.order = [], itertools.count()  # a heap of (when, order, feedback, whether it is the second)
-        self.link = None
+        self.link, self.failed = None, False
 
     def run(self):
+        """Until the soak ends; an error of its own ends it too, and is told."""
+        try:
+            self.go_on()
+        except Exception as error:
+            self.failed = True
+            self.problem("a client's connection has ended", "".join(traceback.format_exception(error))[-1000:])
+
+    def go_on(self):
         for number in itertools.count():
             position = (time.time() - self.began) / self.seconds
             if position >= 1:
@@ -174,14 +183,15 @@ def main():
     given = json.loads(sys.argv[1])
     people, tally = People(json.loads(Path(given.pop("rows")).read_text(encoding="utf-8"))), Tally()
     name, connections = given.pop("name"), given.pop("connections")
-    threads = [threading.Thread(target=Connection(f"{name}.{number}", people=people, tally=tally, **given).run)
-               for number in range(connections)]
+    links = [Connection(f"{name}.{number}", people=people, tally=tally, **given) for number in range(connections)]
+    threads = [threading.Thread(target=link.run) for link in links]
     for thread in threads:
         thread.start()
     while any(thread.is_alive() for thread in threads):
         time.sleep(1)
         print(tally.line(), flush=True)
     print(tally.line(), flush=True)
+    sys.exit(1 if any(link.failed for link in links) else 0)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,8 @@ from saves import state_of
 
 MB = 1e6
 FILES = {"journal_mb": ("journal-*",), "saves_mb": ("model-*", "state.json"), "ids_mb": ("learned*",),
-         "predictions_mb": ("predictions*",)}
+         "predictions_mb": ("predictions*", ".part-*-predictions*")}
+NOTHING = {"counts": {}, "acknowledged": [], "times": {"predict": [], "feedback": []}, "problems": []}
 
 
 class SoakedServer(Server):
@@ -31,8 +32,10 @@ class SoakedServer(Server):
                          str(remember))
         self.command = [part for part in self.command if part not in ("-W", "ignore", "--keep-journal")]
         self.num_starts, self.started = 0, None
-        # A line of journal and predictions has up to 0.6 kB, one of ids 20 bytes; two saves of up to 0.5 MB at a time.
-        self.allowed_mb = (600 * (save_every + MOST + 2 * max_pending) + 20 * (2 * remember + save_every)) / MB + 1
+        self.remember = remember
+        # A line of journal and predictions has up to 0.6 kB, one of ids up to 25 bytes with its check sum; predictions
+        # are written anew beside their file; two saves of up to 0.5 MB at a time.
+        self.allowed_mb = (600 * (save_every + MOST + 3 * max_pending) + 25 * (2 * remember + save_every)) / MB + 1
 
     def start(self):
         seconds = super().start()
@@ -49,7 +52,8 @@ class SoakedServer(Server):
                 "threads": process.num_threads(), "learned": now["learned"], "pending": status["pending"],
                 "dropped": status["dropped"], "alarms": len(status["alarms"]), "gap": now["gap"],
                 "gap_low": now["low"], "gap_high": now["high"], "recent_gap": now["recent_gap"],
-                "target": status["target"], "fairness_weight": now["fairness_weight"], **self.disk()}
+                "target": status["target"], "limit": status["limit"],
+                "fairness_weight": now["fairness_weight"], **self.disk()}
 
     def disk(self):
         """Megabytes by kind; a file that is just being removed has none."""
@@ -95,8 +99,12 @@ class ClientProcesses:
 
     def read(self, lines):
         for line in lines:
+            try:
+                told = json.loads(line)
+            except ValueError:  # half a line of one that was killed, say
+                told = NOTHING | {"counts": {"problems": 1}, "problems": [f"a client said {line[:300]!r}"]}
             with self.lock:
-                self.told.append(json.loads(line))
+                self.told.append(told)
 
     def take(self):
         """Counts, acknowledged ids, times in seconds by kind, and problems."""
@@ -108,6 +116,11 @@ class ClientProcesses:
         acknowledged = [key for each in told for key in each["acknowledged"]]
         times = {kind: [taken for each in told for taken in each["times"][kind]] for kind in ("predict", "feedback")}
         return counts, acknowledged, times, [problem for each in told for problem in each["problems"]]
+
+    def failures(self):
+        """Of processes that have told all: those that ended in another way than they should."""
+        return [f"client process {number} ended with status {status}" for number, process in enumerate(self.processes)
+                if (status := process.wait(timeout=60))]
 
     @property
     def are_running(self):

@@ -103,8 +103,8 @@ def told_of_machines(seconds: float, options: argparse.Namespace) -> list[str]:
 def told_of_trust(model: CostModel, job: Job) -> str:
     """Where the numbers come from, and how far to believe them."""
     measured: dict[str, Any] = model.measured
-    machine = "this machine" if model.scale != 1 else measured["machine"]
-    told = (f"as measured on {machine}; of {measured['held_out']} runs that were held out "
+    scaled = f", times {model.scale:.2f} by a run on this machine" if model.scale != 1 else ""
+    told = (f"as measured on {measured['machine']}{scaled}; of {measured['held_out']} runs that were held out there "
             f"{measured['within_20_percent']} were predicted within 20 %, the worst was "
             f"{100 * measured['worst']:.0f} % off")
     beyond = [f"{name} {getattr(job, name):,}" for name, (low, high) in measured["ranges"].items()

@@ -6,7 +6,7 @@ from typing import Any
 import keras
 import numpy as np
 
-from aranyani_tf.archives import require_safe
+from aranyani_tf.archives import is_passing, require_safe
 from aranyani_tf.errors import AranyaniError, ArgumentError, DamagedFileError
 from aranyani_tf.model.shared_model import SharedModel
 
@@ -43,6 +43,8 @@ def load_model(path: str | os.PathLike) -> Any:
     except AranyaniError:
         raise
     except Exception as error:  # Keras, h5py and whatever a configuration is given to have many
+        if is_passing(error):
+            raise
         raise DamagedFileError(f"{os.fspath(path)} cannot be used as a .keras file: {told(error)}") from error
     for weight in model.weights:
         if not np.isfinite(weight.numpy()).all():

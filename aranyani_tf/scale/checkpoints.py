@@ -9,10 +9,9 @@ import re
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-import keras
-
 from aranyani_tf.errors import ArgumentError, DamagedFileError
 from aranyani_tf.model.aranyani import Aranyani
+from aranyani_tf.model.loading import load_model
 
 NAME = re.compile(r"(?P<site>[^@]+)@(?P<offset>[0-9]{12})\.keras")
 LONGEST = 200  # characters of a site's name in its file's; most file systems take 255
@@ -50,11 +49,10 @@ class Checkpoints:
         if not files:
             return None
         try:
-            model = keras.saving.load_model(files[-1])
-            model.require_one_moment()
-        except Exception as error:  # Keras and the zip file each have their own
-            raise DamagedFileError(f"{files[-1]} cannot be loaded ({type(error).__name__}: {error}); take it from a "
-                                   f"copy, or remove it, and the site {site!r} begins again") from error
+            model = load_model(files[-1])
+        except DamagedFileError as error:  # a disk that could not be read is none
+            raise DamagedFileError(f"{error}; take {files[-1].name} from a copy, or remove it, and the site {site!r} "
+                                   "begins again") from error
         return model, offset_of(files[-1])
 
     def offset(self, site: str) -> int:

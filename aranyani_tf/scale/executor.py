@@ -20,7 +20,7 @@ class RayExecutor(Executor):
 
     Args:
         address: as of `cluster`.
-        workers: at once; of a local cluster also its cores. All cores of the cluster if None.
+        workers: at once, at most; of a local cluster also its cores. All cores of the cluster if None.
 
     ```python
     with RayExecutor("auto") as pool:
@@ -34,8 +34,8 @@ class RayExecutor(Executor):
         self.ending = contextlib.ExitStack()
         self.num_cores = self.ending.enter_context(cluster(address, workers))
         ray = self.ray = ray_module()
-        share = max(self.num_cores // workers, 1) if workers else 1  # of the cores, so that no more run at once
-        self.num_workers = max(self.num_cores // share, 1)
+        share = share_of(self.num_cores, workers)
+        self.num_workers = self.num_cores // share
         self.call = ray.remote(num_cpus=share, max_retries=RETRIES)(called)
         self.references: dict[Future, Any] = {}
 
@@ -68,6 +68,15 @@ class RayExecutor(Executor):
         if wait:
             futures.wait(waiting)
         self.ending.close()
+
+
+def share_of(num_cores: int, workers: int | None) -> int:
+    """Cores that a call takes, so that no more than these workers are at it at once.
+
+    >>> share_of(4, 3), share_of(4, 2), share_of(4, 8), share_of(4, None)
+    (2, 2, 1, 1)
+    """
+    return -(-num_cores // workers) if workers else 1
 
 
 def called(function: Callable, *arguments: Any, **kwargs: Any) -> Any:

@@ -45,11 +45,15 @@ def fit_grove(grove: Grove, stream: Stream, *, ray: str = "auto", workers: int |
         rows, plan = pool.put(stream), pool.put(untrained(grove))
         waiting = {pool.submit(learned, plan, shard, rows, settings): number for number, shard in enumerate(shards)}
         found: list[Any] = [None] * len(shards)
-        with tqdm(total=len(grove.members), unit="model", disable=not verbose) as bar:
-            for future in as_completed(waiting):
-                number = waiting[future]
-                found[number] = future.result()
-                bar.update(len(shards[number]))
+        try:
+            with tqdm(total=len(grove.members), unit="model", disable=not verbose) as bar:
+                for future in as_completed(waiting):
+                    number = waiting[future]
+                    found[number] = future.result()
+                    bar.update(len(shards[number]))
+        except BaseException:  # nobody needs the others then, nor waits for them
+            pool.shutdown(cancel_futures=True)
+            raise
     records, norms, trained, diverged, told = zip(*found, strict=True)
     grove.trained = {member: state for shard in trained for member, state in shard.items()}
     grove.diverged = [*itertools.chain(*diverged)]

@@ -114,7 +114,7 @@ def checked(site: str, x: Any, y: Any, a: Any) -> tuple[np.ndarray, ...]:
     features = np.asarray(x)
     single = features.ndim == 1
     batch = tuple(np.asarray(column)[None] if single else np.asarray(column) for column in (features, y, a))
-    if features.ndim not in (1, 2) or len({len(np.atleast_1d(column)) for column in batch}) != 1:
+    if features.ndim not in (1, 2) or len({np.shape(column)[:1] for column in batch}) != 1:
         raise RowError(f"rows of the site {site!r} must be (row, feature), with a label and a group each; got shapes "
                        f"{', '.join(str(np.shape(column)) for column in (x, y, a))}")
     return batch

@@ -39,11 +39,11 @@ def make_app(folder, **settings):
         await service.stop()
 
     async def predict(request):
-        return JSONResponse(service.predict(checks.body_of(await request.body(), ("id", "row"))))
+        return JSONResponse(service.predict(await body_of(request, ("id", "row"))))
 
     async def feedback(request):
         fields = ("id", "label", "group", "row", "decision")
-        return JSONResponse(await service.feedback(checks.body_of(await request.body(), fields)))
+        return JSONResponse(await service.feedback(await body_of(request, fields)))
 
     async def status(request):
         learner = service.learner
@@ -77,6 +77,10 @@ def make_app(folder, **settings):
                     exception_handlers={checks.Refused: refused, ClientDisconnect: gone})
     app.state.service = service
     return app
+
+
+async def body_of(request, fields):
+    return checks.body_of(await checks.text_of(request.stream()), fields)
 
 
 def groups_of(monitor):

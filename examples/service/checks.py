@@ -20,10 +20,18 @@ class Refused(Exception):
         self.status, self.answer = status, {"error": sentence, "field": field}
 
 
+async def text_of(stream):
+    """All bytes of a request, as they come; of one that is too large no more are read than that takes to see."""
+    found = bytearray()
+    async for chunk in stream:
+        found += chunk
+        if len(found) > LARGEST:
+            raise Refused(413, None, f"the request has more than {LARGEST:,} bytes, which is the most that is taken")
+    return bytes(found)
+
+
 def body_of(text, known):
     """A request as a dict with no fields but known ones."""
-    if len(text) > LARGEST:
-        raise Refused(413, None, f"the request has {len(text):,} bytes; at most {LARGEST:,} are taken")
     try:
         text = text.decode("utf-8")
         body = json.loads(text, parse_constant=no_number)

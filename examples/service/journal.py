@@ -9,8 +9,11 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from aranyani_tf.errors import DamagedFileError
 from aranyani_tf.files import sync
 from checked_lines import cut, line_of, read
+
+MEND = "take the whole folder from a copy, or begin again in an empty one"
 
 
 class Journal:
@@ -28,10 +31,15 @@ class Journal:
         return sorted((int(path.stem.removeprefix("journal-")), path) for path in self.folder.glob("journal-*.jsonl"))
 
     def entries(self, offset):
-        """All entries from this number on."""
+        """All entries from this number on; raises if some of them are not there."""
+        following = offset
         for first, path in self.files():
+            if first > following:
+                raise DamagedFileError(f"entries {following:,} to {first - 1:,} of the journal are missing: {path} "
+                                       f"begins with entry {first:,}; {MEND}")
             for number, entry in enumerate(read(path), first):
                 if number >= offset:
+                    following = number + 1
                     yield entry
 
     def open(self, offset):
@@ -40,7 +48,11 @@ class Journal:
         Args:
             offset: how many entries the last save covers.
         """
-        first, path = (self.files() or [(offset, self.name(offset))])[-1]
+        found = self.files()
+        if offset and not found:  # a save leaves one, however it ends
+            raise DamagedFileError(f"the entries of the journal from {offset:,} on are missing: {self.name(offset)} is "
+                                   f"not there; {MEND}")
+        first, path = (found or [(offset, self.name(offset))])[-1]
         cut(path)
         self.file = path.open("ab")
         sync(self.folder)

@@ -45,6 +45,8 @@ def load(folder, remembered=REMEMBERED):
         return None
     state = state_of(folder)
     model, ids = folder / state["model"], learned_ids.read(folder, state["learned"])
+    if not model.exists():
+        raise DamagedFileError(f"{model} is missing; {MEND}")
     if sha256(model) != state["model_sha256"]:
         raise DamagedFileError(f"{model} is damaged: its sha256 is not the one in state.json; {MEND}")
     learned_ids.cut(folder, state["learned"])

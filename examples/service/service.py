@@ -71,9 +71,7 @@ class Service:
             self.learner.take(entry)
         if self.learner.offset - self.saved >= self.save_every:  # it was killed while it saved
             self.save()
-        self.pending = Pending(self.folder, self.max_pending)
-        for key in [key for key in self.pending.waiting if key in self.learner.learned]:
-            self.pending.remove(key)
+        self.pending = Pending(self.folder, self.max_pending, answered=self.learner.learned)
 
     def predict(self, body):
         """The answer to one row. The same request again gets the same answer, since only one of them is scored."""

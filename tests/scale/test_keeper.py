@@ -1,6 +1,7 @@
 """Live models by site in one process, and their checkpoints; no Ray."""
 
 import errno
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import aranyani_tf as ar
 from aranyani_tf.errors import ArgumentError, DamagedFileError, InUseError, RowError
 from aranyani_tf.scale import Sites
 from aranyani_tf.scale.checkpoints import Checkpoints
-from aranyani_tf.scale.keeper import Keeper, Place
+from aranyani_tf.scale.keeper import Keeper, Place, checked
 
 STREAM = ar.datasets.load("synthetic", num_rows=300, seed=2)
 
@@ -99,8 +100,34 @@ def test_a_damaged_checkpoint_is_told(tmp_path):
     file = tmp_path / "Oslo@000000000010.keras"
     content = file.read_bytes()
     file.write_bytes(content[: len(content) // 2])
-    with pytest.raises(DamagedFileError, match=r"Oslo@000000000010\.keras"):
+    with pytest.raises(DamagedFileError, match=r"Oslo@000000000010\.keras .*'Oslo' begins again"):
         Keeper(make, tmp_path, save_every=10).place("Oslo")
+    file.write_bytes(content)
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.writestr("../evil.py", "print('evil')")
+    with pytest.raises(DamagedFileError, match="outside of it"):
+        Keeper(make, tmp_path, save_every=10).place("Oslo")
+
+
+def test_a_disk_that_cannot_be_read_for_a_while_does_not_make_a_checkpoint_a_damaged_one(tmp_path, monkeypatch):
+    keeper = Keeper(make, tmp_path, save_every=10)
+    keeper.learn("Oslo", 0, *rows(0, 10))
+    for place in ("zipfile.ZipFile.testzip", "keras.saving.load_model"):
+        with monkeypatch.context() as patch:
+            def failing(*_, **__):
+                raise OSError(errno.EIO, "Input/output error")
+
+            patch.setattr(place, failing)
+            with pytest.raises(OSError, match="Input/output error"):
+                Keeper(make, tmp_path, save_every=10).place("Oslo")
+    assert Keeper(make, tmp_path, save_every=10).place("Oslo") == Place(10, 10)
+
+
+@pytest.mark.parametrize(("label", "group"), [(1, [0]), ([1], 0), (1, 0), ([0, 1], [0, 1])])
+def test_some_rows_need_some_labels_and_groups(label, group):
+    with pytest.raises(RowError, match=r"'Oslo' must be \(row, feature\)"):
+        checked("Oslo", [[0.1, 0.2]], label, group)
+    assert [column.shape for column in checked("Oslo", [0.1, 0.2], 1, 0)] == [(1, 2), (1,), (1,)]
 
 
 def test_wrong_settings_are_refused_before_anything_begins(tmp_path):

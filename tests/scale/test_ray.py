@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from aranyani_tf.scale import RayExecutor, Sites, cluster, fit_grove, learn_apar
 from harness.experiments import Experiment
 from harness.parts import join, part_of, write_part
 from harness.runner import run_all
-from trials.scale_processes import kill_when
+from trials.scale_processes import Killer
 
 STREAM = ar.datasets.load("synthetic", num_rows=400, seed=3)
 
@@ -33,11 +32,10 @@ def four_cores():
 
 def test_experiments_on_two_workers_give_the_csv_of_one_process_though_one_is_killed(tmp_path):
     experiments = [Experiment("synthetic", (0.0, 0.1), (seed,), rows=200, num_trees=1, height=2) for seed in range(4)]
-    killer = threading.Thread(target=kill_when, args=(lambda: True,), daemon=True)
+    killer = Killer(lambda: True)
     killer.start()
     run_all("tried", experiments, results=tmp_path / "ray", processes=2, progress=False, ray="auto")
-    killer.join(timeout=1)
-    assert not killer.is_alive()  # it ends when it has killed one
+    assert killer.end()
     files = [part_of(experiment, tmp_path / "one") for experiment in experiments]
     for experiment, file in zip(experiments, files, strict=True):
         write_part(file, experiment.run())

@@ -49,15 +49,50 @@ def test_half_a_line_at_the_end_is_cut_off_and_damage_elsewhere_is_told(tmp_path
         list(journal.entries(2))
 
 
+def test_entries_that_are_missing_are_told_by_their_numbers(tmp_path):
+    journal = Journal(tmp_path, keep=True)
+    journal.open(0)
+    for first in (0, 2, 4):
+        journal.append([{"id": first}, {"id": first + 1}])
+        journal.cut(first + 2)
+    journal.close()
+    journal.name(2).unlink()
+    assert [entry["id"] for entry in journal.entries(4)] == [4, 5]  # what a save covers is not needed
+    with pytest.raises(ar.errors.DamagedFileError, match=r"entries 2 to 3 .* missing: .*journal-000000000004.*copy"):
+        list(journal.entries(1))
+    for _, path in journal.files():
+        path.unlink()
+    with pytest.raises(ar.errors.DamagedFileError, match=r"from 4 on are missing: .*journal-000000000004.*copy"):
+        journal.open(4)
+    assert journal.files() == []
+
+
 def test_pending_predictions_outlive_the_process_and_the_oldest_go(tmp_path):
     pending = Pending(tmp_path, 3)
     for number in range(8):
         pending.add(str(number), {"row": number})
-    pending.new.write_bytes(pending.new.read_bytes() + b'["9", {"ro')
+    pending.path.write_bytes(pending.path.read_bytes() + b'["9", {"ro')
     again = Pending(tmp_path, 3)
     assert list(again.waiting) == list(pending.waiting) == ["5", "6", "7"]
     again.add("8", {"row": 8})
     assert list(Pending(tmp_path, 3).waiting) == ["6", "7", "8"]
+
+
+def test_a_prediction_that_waits_outlives_a_restart_however_many_were_answered_after_it(tmp_path):
+    pending, answered = Pending(tmp_path, 3), [str(number) for number in range(20)]
+    pending.add("waits", {"row": 0})
+    for number, key in enumerate(answered):
+        pending.add(key, {"row": number})
+        pending.remove(key)
+        again = Pending(tmp_path, 3, answered)
+        assert list(again.waiting) == ["waits"] and again.num_lines <= 6
+        again.close()
+    pending.close()
+    pending.path.rename(tmp_path / "predictions.old.jsonl")  # as an earlier version left it
+    pending = Pending(tmp_path, 3, answered)
+    pending.add("last", {"row": 1})
+    assert list(Pending(tmp_path, 3, answered).waiting) == ["waits", "last"]
+    assert [path.name for path in tmp_path.iterdir()] == ["predictions.jsonl"]
 
 
 @pytest.mark.parametrize("step", ["model", "ids", "state", "cut"])

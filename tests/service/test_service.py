@@ -9,6 +9,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
+import checks
 from app import PAGE, make_app
 from first_model import people
 from saves import load
@@ -145,6 +146,19 @@ def test_bad_input_is_refused_with_the_field_and_changes_nothing(client, rows, p
 def test_what_is_no_json_object_is_refused(client, text, status):
     response = client.post("/predict", content=text.encode("latin-1"))
     assert response.status_code == status and response.json()["error"]
+
+
+def test_no_more_is_read_of_a_request_than_shows_that_it_is_too_large():
+    read = []
+
+    async def endless():
+        while True:
+            read.append(1000)
+            yield bytes(1000)
+
+    with pytest.raises(checks.Refused, match="more than 100,000 bytes") as refused:
+        asyncio.run(checks.text_of(endless()))
+    assert refused.value.status == 413 and sum(read) == checks.LARGEST + 1000
 
 
 def test_the_curl_commands_of_the_readme_get_the_answers_that_it_shows(tmp_path):

@@ -23,7 +23,7 @@ from aranyani_tf.command.cost_model import (
 from aranyani_tf.command.main import main
 from aranyani_tf.engine import layout
 from aranyani_tf.errors import ArgumentError, DamagedFileError
-from trials import cost_fit, cost_points
+from trials import cost, cost_fit, cost_points
 
 ROOT = Path(__file__).parents[2]
 CSV = ROOT / "results" / "cost.csv"
@@ -143,7 +143,19 @@ def test_calibration_scales_all_by_a_run_here(monkeypatch, capsys):
         model.scale * read_cost_model().fit_seconds(small))
     monkeypatch.setattr(cost_command, "calibrated", lambda model: model._replace(scale=2.0))
     assert main([*GRID, "--calibrate"]) == 0
-    assert "as measured on this machine" in capsys.readouterr().out
+    assert f"as measured on {model.measured['machine']}, times 2.00 by a run on this machine; of" in (
+        capsys.readouterr().out)
+
+
+def test_a_stopped_run_is_taken_up_only_if_it_was_of_the_same_jobs(tmp_path):
+    jobs = [("fit", REFERENCE._replace(features=features)) for features in (4, 8, 16)]
+    kept = tmp_path / "cost.csv"
+    assert cost.taken_up(kept, jobs) == []
+    pd.DataFrame([{"kind": kind, **job._asdict(), "cpu_seconds": 1.0} for kind, job in jobs[:2]]).to_csv(
+        kept, index=False)
+    assert [record["features"] for record in cost.taken_up(kept, jobs)] == [4, 8]
+    for others in (jobs[1:], jobs[:1], [("held_out", job) for _, job in jobs]):
+        assert cost.taken_up(kept, others) == []
 
 
 def test_an_edited_file_of_coefficients_is_told(tmp_path):

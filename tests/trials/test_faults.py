@@ -9,8 +9,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "examples" / "service"))
 
-from trials import fault_flips, fault_kills, fault_processes  # noqa: E402
-from trials.fault_cases import SAME, TOLD, WRONG, Subject, flip  # noqa: E402
+from trials import fault_disks, fault_flips, fault_kills, fault_others, fault_processes  # noqa: E402
+from trials.fault_cases import SAME, TOLD, WRONG, Subject, flip, without_places  # noqa: E402
 from trials.fault_processes import Fault  # noqa: E402
 from trials.fault_programs import CommandRun, Program  # noqa: E402
 
@@ -62,6 +62,33 @@ def test_a_disk_that_fills_up_is_told_by_a_limit_where_none_can_be_mounted(tmp_p
     content = "with open('new', 'w') as file: file.write('all of it' * 10_000)"
     running = Writer(tmp_path / "shared", content).run(tmp_path / "run", Fault(change=0, most_bytes=20_000))
     assert not running.good and "File too large" in running.said
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_fault_that_did_nothing_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(fault_disks, "can_mount", lambda: False)
+    subject = Subject(Writer(tmp_path / "shared", CAREFUL), tmp_path / "whole")
+    (case,) = fault_disks.full_disks(subject, (0.5,))
+    row = case.row(tmp_path / "full")
+    assert (row["outcome"], row["detail"]) == (SAME, "it came to its end nevertheless")
+    both = fault_others.together(subject, ("another",)).row(tmp_path / "both")
+    assert (both["outcome"], both["detail"]) == (SAME, "both came to their ends nevertheless")
+    monkeypatch.setattr(subject.program, "run", lambda folder: 1 / 0)
+    assert fault_others.together(subject).row(tmp_path / "neither")["outcome"] == WRONG
+
+
+def test_a_traceback_is_wrong_though_the_run_came_to_its_end(tmp_path):
+    said = CAREFUL + "; os.path.exists(\"again\") and print(\"Traceback\"); open(\"again\", \"w\")"
+    program = Writer(tmp_path / "shared", said)
+    program.passing = ("again",)
+    subject = Subject(program, tmp_path / "whole")
+    assert subject.judged(tmp_path / "whole") == (WRONG, "a traceback: Traceback")
+
+
+def test_what_is_told_has_no_places_of_this_machine(tmp_path):
+    said = (f"{tmp_path}/case 1/a, {tmp_path}/b, {ROOT}/c, {Path.home()}/d, .part-0123456789abcdef-e and "
+            ".lock-0123456789abcdef-.part-0123456789abcdef-f")
+    assert without_places(said, tmp_path / "case 1") == "…/a, …/b, …/c, …/d, .part-…-e and .lock-…-.part-…-f"
 
 
 def test_one_bit_is_turned_over(tmp_path):

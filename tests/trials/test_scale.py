@@ -4,7 +4,8 @@ import numpy as np
 
 import aranyani_tf as ar
 from prepare import scale_numbers
-from trials.scale import shown, table
+from trials import scale_processes
+from trials.scale import problems, shown, table
 from trials.scale_averaging import measured, one_run
 from trials.scale_grid import experiments
 from trials.scale_sites import NUM_SITES, Making, rows_of
@@ -22,6 +23,34 @@ def test_accuracy_and_gap_are_of_the_decisions():
     said = np.eye(2)[1 - stream.labels]
     assert measured(stream, said)["accuracy"] == 0 and measured(stream, np.eye(2)[stream.labels])["accuracy"] == 1
     assert measured(stream, np.eye(2)[stream.groups])["demographic_parity"] == 1
+
+
+def test_what_must_not_be_is_told():
+    def found(**measures):
+        records = [{"part": "grid", "measure": name, "value": value} for name, value in measures.items()]
+        return list(problems(table(records)))
+
+    assert found(same_bytes=1.0, lost=0.0, killed=1.0) == []
+    assert found(same_bits_with_a_kill=0.0, lost=0.0) == ["what Ray gave is not what one process gives"]
+    assert found(same_bytes=1.0, lost=3.0) == ["rows that were acknowledged are lost"]
+    assert len(found(killed=0.0)) == 1
+
+
+def test_a_killer_kills_one_worker_or_none_once_it_is_over(monkeypatch):
+    killed = []
+
+    class Worker:
+        def kill(self):
+            killed.append(self)
+
+    monkeypatch.setattr(scale_processes, "of_cluster", lambda: [("raylet", None), ("ray::called()", Worker())] * 2)
+    for condition, is_killed in ((lambda: True, True), (lambda: False, False)):
+        killer = scale_processes.Killer(condition)
+        killer.start()
+        if is_killed:
+            killer.join(timeout=10)
+        assert killer.end() == is_killed and not killer.is_alive()
+    assert len(killed) == 1
 
 
 def test_every_row_of_the_stream_has_one_site_and_each_site_a_model_of_its_own():
