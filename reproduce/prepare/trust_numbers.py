@@ -24,15 +24,15 @@ def counted(cases: pd.DataFrame) -> list[str]:
 
 def processors(results: Path) -> str:
     """Each kind of processor beside the one at hand."""
-    lines = ["| | processor | weights differ by up to | probabilities by up to | decisions that differ | accuracy % | "
-             "gap |",
-             "|---|---|---|---|---|---|---|"]
+    lines = ["| | | processor | weights differ by up to | probabilities by up to | decisions that differ | "
+             "accuracy % | gap |",
+             "|---|---|---|---|---|---|---|---|"]
     for row in pd.read_csv(results / "processors.csv").itertuples():
         apart = ("–", "–", "–") if row.processor == "as it is here" else (
             f"{row.largest_difference_of_weights:.1g}", f"{row.largest_difference_of_probabilities:.1g}",
             f"{row.other_decisions:,} of {row.rows:,}")
-        lines.append(f"| {row.engine} | {row.processor} | {' | '.join(apart)} | {100 * row.accuracy:.2f} | "
-                     f"{row.demographic_parity:.4f} |")
+        lines.append(f"| {row.stream} | {row.engine} | {row.processor} | {' | '.join(apart)} | "
+                     f"{100 * row.accuracy:.2f} | {row.demographic_parity:.4f} |")
     return "\n".join(lines)
 
 
