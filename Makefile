@@ -11,8 +11,10 @@ LOCKED := $(PIP_INSTALL) --require-hashes -r
 SWEEP ?= adult
 # Every script of reproduce/ that has a FIGURE.
 FIGURES := $(shell $(firstword $(wildcard $(RUN)) $(PYTHON)) reproduce/harness/figure_names.py)
-# In two goes: TensorFlow keeps every program that it compiled, and a process that ran all tests would hold 14 GB. Each
-# of two workers holds up to 4.5 GB in the last one.
+# In two goes: TensorFlow keeps every program that it compiled, and a process that ran all tests would hold 14 GB. One
+# worker more than there are cores, since many a test waits for processes of its own; each holds up to 4 GB, so that
+# `make test WORKERS=1` is for small machines.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count() + 1)')
 TESTS := 'tests/reproduce tests/model tests/tabular' 'tests/streams tests/evaluation tests/control tests/exports \
   tests/datasets tests/embeddings tests/baselines tests/forest tests/theory tests/fairness tests/adapters tests/river \
   tests/scikit tests/command tests/service tests/learning tests/engine tests/scale tests/trials tests/test_*.py \
@@ -99,7 +101,7 @@ own_tables: setup  ## run the code of docs/bank_and_acs.md again, and put its ou
 	PYTHONPATH=reproduce $(RUN) -m prepare.own_tables $(ARGS)
 
 test: lint  ## lint, then all tests, docstring and README examples
-	@failed=0; for part in $(TESTS); do echo "pytest $$part"; $(RUN) -m pytest --durations=10 $$part || failed=1; done; exit $$failed
+	@failed=0; for part in $(TESTS); do echo "pytest $$part"; $(RUN) -m pytest -n $(WORKERS) --durations=10 $$part || failed=1; done; exit $$failed
 
 lint: everything  ## ruff, and mypy on the package
 	$(RUN) -m ruff check .
