@@ -3,7 +3,6 @@
 Keras's variables take a millisecond to read and write; here they are read once, and written by `flush`.
 """
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,12 +11,12 @@ import numpy as np
 
 from aranyani_tf.control.steered_rows import pieces
 from aranyani_tf.engine.exchange import Exchange, settings_of
-from aranyani_tf.engine.row_engine import NO_KINDS, NO_OPTIMIZER, NO_WEIGHTS, RowEngine, only_read
+from aranyani_tf.engine.row_engine import NO_KINDS, NO_WEIGHTS, RowEngine
 from aranyani_tf.engine.targets import TargetUnit, in_unit
-from aranyani_tf.engine.walk import NO_OFFSETS, OFFSETS, RATE, RECORDS, WEIGHT, look, plan_of, walk
+from aranyani_tf.engine.walk import NO_OFFSETS, OFFSETS, RATE, RECORDS, WEIGHT, plan_of, walk
 from aranyani_tf.errors import InUseError
 from aranyani_tf.learning.gradient_norms import step_ends
-from aranyani_tf.model.quick_rows import ORDINARY
+from aranyani_tf.model.asking import Asking
 from aranyani_tf.model.turns import Turns
 from aranyani_tf.variables import put
 
@@ -39,46 +38,16 @@ class Session:
         self.model, self.exchange, self.engine, self.label_type = model, exchange, engine, label_type
         self.state, self.unit = exchange.read(model.statistics, model.optimizer), model.target_unit()
         self.dtype, self.num_labels, self.records = engine.dtype, model.num_labels, model.record_gradients
-        self.turns, self.own = Turns(), threading.local()
+        self.turns = Turns()
         self.work = engine.work(engine.settings.samples_per_step)
         self.plan = plan_of(engine.shape, engine.settings._replace(records=self.records),
                             settings_of(model.optimizer))
-        self.asking = plan_of(engine.shape, engine.settings._replace(samples_per_step=1), NO_OPTIMIZER)
         self.no_norms = np.empty((0, 9), self.dtype)
         self.held: list[tuple[np.ndarray, ...]] = []
         self.num_held, self.penalty = 0, 0.0
         self.changed = self.being_read = self.closed = False
-
-    def ask_one(self, x: np.ndarray) -> np.ndarray | None:
-        """The answer to one row, (feature,), of this width and type; None if its numbers need a closer look."""
-        own = self.own
-        if not hasattr(own, "row"):
-            self.begin_asking()
-        own.row[:] = x
-        answers, squares = self.asked(own.rows)
-        return answers[0] if squares < ORDINARY else None
-
-    def ask(self, rows: np.ndarray) -> np.ndarray:
-        """Answers to rows that were checked."""
-        if not hasattr(self.own, "row"):
-            self.begin_asking()
-        return self.asked(rows)[0]
-
-    def begin_asking(self) -> None:
-        """Every thread has arrays of its own to work with, and one for its row."""
-        own, num_features = self.own, self.engine.shape.num_inputs - 1  # one input is the bias's
-        own.lock, own.work, own.row = self.turns.new_reader(), self.engine.work(), np.zeros(num_features, self.dtype)
-        own.rows = only_read(own.row[None], self.dtype)
-
-    def asked(self, rows: np.ndarray) -> tuple[np.ndarray, float]:
-        """Answers to rows, and the sum of their squares."""
-        own, outputs = self.own, np.empty((len(rows), self.num_labels), self.dtype)
-        self.turns.give_way()
-        with own.lock:
-            if self.closed:
-                self.require_open()
-            squares = look(*self.asking, self.state.numbers, *own.work, rows, outputs)
-            return (outputs if self.unit.moments is None else in_unit(outputs, self.unit.now())), squares
+        asking = Asking(self)
+        self.ask, self.ask_one = asking.some, asking.one
 
     def walk(self, rows: np.ndarray, labels: np.ndarray, groups: np.ndarray,
              weights: np.ndarray = NO_WEIGHTS) -> np.ndarray:
