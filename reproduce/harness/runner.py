@@ -93,9 +93,13 @@ def finished(experiments: list[Experiment], processes: int | None, report: Calla
     if not experiments:
         return
     with workers(min(processes, len(experiments)) if processes else None, ray) as (pool, counts):
-        waiting = {pool.submit(run_one, experiment): experiment for experiment in experiments}
-        failures = []
+        waiting, failures = {}, []
         try:
+            for experiment in experiments:
+                try:
+                    waiting[pool.submit(run_one, experiment)] = experiment
+                except BrokenProcessPool as error:  # a worker was killed before all were handed out
+                    failures.append((experiment, error))
             while waiting:
                 done, _ = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
                 report(sum(drain(counts)))

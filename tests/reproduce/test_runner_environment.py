@@ -35,7 +35,8 @@ def test_the_committed_list_has_every_result_once_each_of_a_commit_with_nothing_
     own = re.compile(r".*_quick(_runs)?|sweep_.*")  # a user's runs, which are not committed
     assert {path.stem for path in (ROOT / "results").glob("*.csv") if not own.fullmatch(path.stem)} == set(made)
     others = {"matched", "table1", "table2", "benchmark", "theory", "memory", "claims", "service", "field",
-              "field_runs", "recipes", "paired", "faults", "processors", "fuzz", "extremes", "cost", "agents", "scale"}
+              "field_runs", "recipes", "paired", "faults", "processors", "fuzz", "extremes", "cost", "agents", "scale",
+              "soak"}
     assert {*figure_names.figure_names(), *others} == set(made)
     assert all(run["commit"] and run["uncommitted_changes"] is False for run in runs)
 
