@@ -33,7 +33,6 @@ def test_a_worker_killed_while_experiments_are_handed_out_is_told_and_what_is_do
 
     monkeypatch.setattr(runner, "workers", workers)
     experiments, kept = [Experiment("synthetic", (0.0,), (seed,), rows=10) for seed in range(3)], []
-    with pytest.raises(ChildProcessError, match="2 experiments failed; the others are kept.*its process was killed"):
-        for experiment, records in runner.finished(experiments, 2, lambda done: None):
-            kept.append((experiment, records))
+    with pytest.raises(ChildProcessError, match=r"2 experiments failed; the others are kept.*its process was killed"):
+        kept.extend(runner.finished(experiments, 2, lambda done: None))
     assert kept == [(experiments[0], "records")]
