@@ -19,7 +19,8 @@ be told a target is told it, and its knob alone is chosen. The chosen begin agai
 judged are the rows behind the first tenth, each predicted before it is learned. *constant* has no knob, nor has
 *recommended*: on each dataset it has the recipe that did best on all *other* datasets, over their whole
 streams, where everybody else is set by some hundred rows ([recipes.md](recipes.md)). What this rule does not
-undo: constants inside `ParityTarget` and `GroupThresholds` were found on some of these streams. *Gap*: the
+undo: constants inside `ParityTarget` and `GroupThresholds` were found on some of these streams, and the rule
+itself was changed once a run of the field by another had been looked at. *Gap*: the
 largest difference between two groups of at least {FEW} rows, of all judged rows / their second half / the mean
 over twenty windows. A method *keeps* a target if in {ENOUGH:.0%} of the orders the gap of all judged rows is at
 most {WITHIN} times the target. Accuracy is the mean over the orders with its 95 % interval by Student's t, and
